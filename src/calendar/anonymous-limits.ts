@@ -5,8 +5,6 @@ import { LRUCache } from 'lru-cache';
 import { ApiError, CmsUnavailable } from '../errors.ts';
 import type { Actor } from './request.ts';
 
-const SECOND_MS = 1000;
-
 /**
  * Tokens for calls: `burst` at first and at most, of which `perSecond` come back each second. The result takes tokens
  * if there are as many; otherwise it takes none and returns false.
@@ -16,7 +14,7 @@ function createTokens(burst: number, perSecond: number, clockMs: () => number): 
   let refilledMs = clockMs();
   return (tokens) => {
     const nowMs = clockMs();
-    available = Math.min(burst, available + ((nowMs - refilledMs) / SECOND_MS) * perSecond);
+    available = Math.min(burst, available + ((nowMs - refilledMs) / 1000) * perSecond);
     refilledMs = nowMs;
     if (available < tokens) return false;
     available -= tokens;
@@ -70,10 +68,7 @@ export class LookupLimit {
 
 const ATTEMPT_BURST = 10;
 const ATTEMPTS_PER_SECOND = 1;
-/**
- * A password that was correct within the last hour costs no token. Attempts of others then do not block its
- * users.
- */
+/** A password that was correct within the last hour costs no token. Attempts of others then do not block its users. */
 const CORRECT_TTL_MS = 3_600_000;
 const MAX_CORRECT = 1000;
 

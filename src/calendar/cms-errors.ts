@@ -50,13 +50,13 @@ function rejectionToApiError(error: CmsRejected, context: ErrorContext): ApiErro
       return conflictError(error, kind);
     case 'invalid':
       return invalidFields(error, context);
+    // WordPress says only that its database refused the term: it holds 200 characters, and on old sites no 🎉.
     case 'failed':
     case 'no-trash':
       return isTermKind(kind) ? invalidFields(error, context, UNSTORABLE) : genericError(error);
   }
 }
 
-/** WordPress says only that its database refused the term: a column holds 200 characters, and on old sites no 🎉. */
 const UNSTORABLE = "The site's database refused it: too long, or with characters such as emoji that it cannot hold.";
 
 export async function withApiErrors<T>(context: ErrorContext, calls: () => Promise<T>): Promise<T> {
@@ -97,7 +97,10 @@ function conflictError(error: CmsRejected, kind: Kind): ApiError {
   return genericError(error);
 }
 
-/** Names the API parameters of the fields that the CMS names. The error is generic if there are none. */
+/**
+ * Names the API parameters of the fields that the CMS names: `start_date` for `meta.day`, `venue` for the `title` of a
+ * venue. The error is generic if there are none.
+ */
 function invalidFields(error: CmsRejected, { kind, parametersAt }: ErrorContext, message?: string): ApiError {
   const title = kind === 'event' ? 'title' : isTermKind(kind) ? 'name' : kind;
   const titleNames: Record<string, string> = { title, name: title };

@@ -76,7 +76,10 @@ export class CmsRecords {
     return this.#mappingOf(kind).read(cmsRecord, this.#parts.site(), this.#parts.sync.linkTables());
   }
 
-  /** The sync fetches published records that a caller got and the replica lacks, such as one of the last seconds. */
+  /**
+   * The sync fetches published records that a caller got and the replica lacks, such as one of the last seconds. Who
+   * shows them from the replica waits for it; who shows what the CMS sent does not.
+   */
   readonly #fetchUnknown = (kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<boolean> => {
     const { collection } = this.#mappingOf(kind);
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
@@ -109,11 +112,8 @@ export class CmsRecords {
    */
   #pickOccurrence<K extends Kind>(kind: K, id: number, cmsRecord: CmsRecord, record: RecordOf[K]): RecordOf[K] {
     if (kind !== 'event' || !isOccurrenceId(id)) return record;
-    const occurrences = this.#mappingOf(kind).occurrences?.(
-      cmsRecord,
-      this.#parts.site(),
-      this.#parts.sync.linkTables(),
-    );
+    const { site, sync } = this.#parts;
+    const occurrences = this.#mappingOf(kind).occurrences?.(cmsRecord, site(), sync.linkTables());
     const occurrence = occurrences?.find((each) => each.id === id);
     if (!occurrence) throw new CmsRejected('not-found', `Series ${record.id} has no occurrence ${id}.`);
     return occurrence as RecordOf[K];
@@ -133,7 +133,8 @@ export class CmsRecords {
   }
 
   /**
-   * The body of a create (without `id`) or of an update. Throws what the write of these fields would throw before it.
+   * The body of a create (without `id`) or of an update. Throws what the write of these fields would throw before it:
+   * `checkWrite` calls it for that alone.
    * @param current the CMS record, if the caller has just read it for this update
    */
   async bodyOf<K extends Kind>(
@@ -159,16 +160,13 @@ export class CmsRecords {
 
   /** The record that a create with this key made. `isKnown`: the companion plugin has answered. */
   async findCreated(kind: Kind, creationKey: string, request: CallContext): Promise<{ isKnown: boolean; id?: number }> {
-    const records = await this.#parts.cms.findCreated(creationKey, callOptions(request));
-    const created = records?.find(({ collection }) => collection === this.#parts.mapping.kinds[kind]?.collection);
+    const { cms, mapping } = this.#parts;
+    const records = await cms.findCreated(creationKey, callOptions(request));
+    const created = records?.find(({ collection }) => collection === mapping.kinds[kind]?.collection);
     if (!created) return { isKnown: records !== undefined };
-    return {
-      isKnown: true,
-      id: this.#parts.cms.gatewayId(collectionSpec(this.#parts.mapping, created.collection), created.id),
-    };
+    return { isKnown: true, id: cms.gatewayId(collectionSpec(mapping, created.collection), created.id) };
   }
 
-  /** If the replica lacks a published record, the sync fetches it. */
   async read<K extends Kind>(
     kind: K,
     id: number,
@@ -229,7 +227,7 @@ export class CmsRecords {
     request.created?.push({ kind, id });
     // The Events Calendar fills its tables of dates, which its own pages read, only when an existing event is saved:
     // its mapping lets the start be sent a second time.
-    const sentAgain = this.#parts.cms.touchAfterCreate?.(kindMapping, body);
+    const sentAgain = this.#parts.cms.resendAfterCreate?.(kindMapping, body);
     return this.#written(kind, sentAgain ? await this.#parts.cms.update(kindMapping, id, sentAgain, call) : created);
   }
 

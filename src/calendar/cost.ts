@@ -35,9 +35,7 @@ function costTexts(sent: unknown): string[] {
 /** As PHP's `htmlspecialchars_decode`: other entities stay. */
 const unescapeHtml = (text: string): string => text.replace(/&(?:amp|lt|gt|quot|#0{0,4}39);/g, decodeEntities);
 
-/**
- * The cost as a plain number, if it is one amount in the site's currency (`Free` is 0); otherwise unchanged.
- */
+/** The cost as a plain number, if it is one amount in the site's currency (`Free` is 0); otherwise unchanged. */
 export function numericCost(cost: Cost, settings = DEFAULTS.cost, site?: SiteSettings): Cost {
   if (typeof cost !== 'string') return cost;
   if (isFree(cost)) return '0';

@@ -1,5 +1,4 @@
-// Interprets date parameters: the bounds of an event list, and the start, end and publication date in a
-// write.
+// Interprets date parameters: the bounds of an event list, and the start, end and publication date in a write.
 
 import { invalidParam } from '../interface/errors.ts';
 import { DAY_MS, type Site, type WallTime } from '../model/records.ts';
@@ -33,8 +32,8 @@ const isDefaulted = (name: DateParameter): name is 'start_date' | 'end_date' =>
 
 export interface DateWindow {
   bounds: DateBound[];
-  /** As the links of the list repeat the dates, defaults included. Undefined: the links leave the date out. */
-  linkDates: Partial<Record<DateParameter, WallTime | undefined>>;
+  /** As the URLs of the list's pages repeat the dates, defaults included. Undefined: they leave the date out. */
+  urlDates: Partial<Record<DateParameter, WallTime | undefined>>;
   /** The same parameters have the same bounds until then, in milliseconds since 1970. */
   validUntilMs: number;
 }
@@ -78,20 +77,21 @@ export function dateWindow(values: Partial<Record<DateParameter, string>>, optio
   const hasExplicitBound = DATE_PARAMETERS.some((name) => !isDefaulted(name) && values[name] !== undefined);
   const hasDefaults = options.withDefaults && !hasExplicitBound;
   const bounds: DateBound[] = [];
-  const linkDates: DateWindow['linkDates'] = {};
+  const urlDates: DateWindow['urlDates'] = {};
   // At most a day, also for dates that never move.
   const periodsMs = [DAY_MS];
   for (const name of DATE_PARAMETERS) {
     const text = values[name];
-    const bound = text === undefined ? hasDefaults && defaultBound(name, options) : sentBound(name, text, options);
-    linkDates[name] = bound ? bound.wall : undefined;
+    const byDefault = hasDefaults ? defaultBound(name, options) : undefined;
+    const bound = text === undefined ? byDefault : sentBound(name, text, options);
+    urlDates[name] = bound?.wall;
     if (!bound) continue;
     const { field, op } = COMPARISONS[name];
     bounds.push({ field, op, wall: bound.wall });
     periodsMs.push(bound.periodMs);
   }
   const periodMs = Math.min(...periodsMs);
-  return { bounds, linkDates, validUntilMs: (Math.floor(options.nowMs / periodMs) + 1) * periodMs };
+  return { bounds, urlDates, validUntilMs: (Math.floor(options.nowMs / periodMs) + 1) * periodMs };
 }
 
 /**

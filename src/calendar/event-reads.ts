@@ -1,5 +1,5 @@
-// Finds the events of a list, for JSON and for feeds: its parameters become a filter of the replica, and what the links
-// of the list repeat.
+// Finds the events of a list, for JSON and for feeds: its parameters become a filter of the replica, and what the URLs
+// of its pages repeat.
 
 import { invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
@@ -14,6 +14,7 @@ import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts';
 import {
   buildFound,
+  findWithImages,
   type ListAccess,
   type ListPage,
   type PageSizes,
@@ -33,7 +34,7 @@ export const buildFromEvents = (
   pageSizes: PageSizes,
   build: (page: ListPage) => Steps<ApiResponse>,
 ): Promise<ApiResponse> =>
-  withAccess(services, ['event', 'venue', 'organizer'], input, request, (access) =>
+  withAccess(services, 'event', ['venue', 'organizer'], input, request, (access) =>
     buildFound(request, () => findEvents(services, input, access, pageSizes), build),
   );
 
@@ -43,30 +44,17 @@ async function findEvents(
   access: ListAccess,
   pageSizes: PageSizes,
 ): Promise<ListPage> {
+  const { visible, statuses, status, isPublic } = access;
   const page = requestedPage(values, pageSizes);
-  // `include` switches the date filters off; the links keep them.
-  const hasDates = values.include === undefined;
-  const { linkDates, ...window } = dateWindow(values as Partial<Record<DateParameter, string>>, {
-    strict: values.strict_dates === true,
-    nowMs: services.nowMs(),
-    zone: zoneOf(services),
-    dayStarts: services.site().settings?.dayStarts,
-    withDefaults: hasDates,
-  });
-  const bounds = hasDates ? window.bounds : [];
-  const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
-  const { visible, statuses, isPublic } = access;
-  const filter = eventFilter(services, values, visible);
   const { limit, offset } = page;
-  const listed = () =>
-    listEvents(visible, { ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
-  if (!isPublic) await access.addImages(listed().ids);
-  // Only now: while the CMS was asked, an event may have become one that the actor may not see.
-  const { ids, total } = listed();
-  const linkValues = {
+  const { filter, urlDates, validUntilMs } = eventFilter(services, values, visible);
+  const query = () => listEvents(visible, { ...filter, statuses, limit, offset });
+  const { ids, total } = await findWithImages(access, query);
+  // As they were sent, but for those that the original repeats in another form, such as `featured=1` for `true`.
+  const urlValues = {
     ...raw,
-    ...linkDates,
-    status: access.status,
+    ...urlDates,
+    status,
     page: page.page,
     per_page: page.limit,
     geoloc: values.geoloc,
@@ -74,40 +62,46 @@ async function findEvents(
     venue: values.venue,
     organizer: values.organizer,
     featured: values.featured === undefined ? undefined : Number(values.featured),
-    // A value without effect may come from a client of the original, whose links lack it.
+    // A word without effect may come from a client of the original, whose URLs lack it.
     order: values.order === 'desc' ? 'desc' : undefined,
     orderby: values.orderby,
   };
-  const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
-  return { kind: 'event', ids, total, page, linkValues, validUntilMs, visible, isPublic };
+  return { kind: 'event', ids, total, page, urlValues, validUntilMs, visible, isPublic };
 }
 
 /**
- * The filter without page, dates and statuses. A venue, organizer or parent that the actor may not see
- * matches no event.
+ * The filter without page and statuses, the dates as the URLs of the pages repeat them, and until when the same
+ * parameters are the same filter. A venue, organizer or parent that the actor may not see matches no event.
  */
-function eventFilter(
-  services: Services,
-  values: Record<string, unknown>,
-  visible: VisibleRecords,
-): Omit<EventFilter, 'limit' | 'offset'> {
-  const { replica } = services;
+function eventFilter(services: Services, values: Record<string, unknown>, visible: VisibleRecords) {
+  const nowMs = services.nowMs();
+  // `include` switches the date filters off; the URLs keep them.
+  const hasDates = values.include === undefined;
+  const { urlDates, ...window } = dateWindow(values as Partial<Record<DateParameter, string>>, {
+    ...{ nowMs, zone: zoneOf(services), dayStarts: services.site().settings?.dayStarts },
+    strict: values.strict_dates === true,
+    withDefaults: hasDates,
+  });
+  const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs);
   const ids = (name: string) => values[name] as number[] | undefined;
   const visibleIds = (kind: LinkedKind) => (values[kind] ? visibleLinkedIds(visible, kind, ids(kind)!) : undefined);
-  return {
+  const filter: Omit<EventFilter, 'limit' | 'offset' | 'statuses'> = {
     ...orderOf(values),
+    bounds: hasDates ? window.bounds : [],
+    modifiedAfter: modifiedAfter.utc,
     featured: values.featured as boolean | undefined,
     event_status: values.event_status as EventFilter['event_status'],
     source: values.source as string[] | undefined,
     customFields: customFieldCondition(customFieldsOf(services.mapping, 'event'), values.custom_fields),
     words: values.search === undefined ? undefined : searchWords(String(values.search)),
-    categories: values.categories ? withDescendants(replica.db, ids('categories')!) : undefined,
+    categories: values.categories ? withDescendants(services.replica.db, ids('categories')!) : undefined,
     tags: ids('tags'),
     ...venueConditions(visible, values, visibleIds('venue')),
     organizers: visibleIds('organizer'),
     include: ids('include'),
     parent: values.post_parent === undefined ? undefined : visibleParent(visible, Number(values.post_parent)),
   };
+  return { filter, urlDates, validUntilMs: Math.min(window.validUntilMs, modifiedAfter.validUntilMs) };
 }
 
 /** If the actor may not see the parent, 0 matches no event. */

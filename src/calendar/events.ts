@@ -20,7 +20,7 @@ import { responseSteps } from './list-response.ts';
 import { asActorSees, existingTermIds, findTermByText, singlePost } from './read-post.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
-import { ownTurn } from './turns.ts';
+import { soloTurn } from './turns.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
 
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
@@ -49,7 +49,7 @@ export class Events {
     const write = await beginWrite(this.#services, 'event', input, request);
     const checked = await checkedFields(write, this.#linkedRecords);
     if (request.isDryRun) return dryRunResult('create', checked, input);
-    const fields = await withReferences(write, checked);
+    const fields = await withTargets(write, checked);
     const created = await save(write, fields);
     // WordPress sets the `modified` of a new event to the publication date that was sent. The Events Calendar saves a
     // sticky event a second time, so that its `modified` is now: clients that ask for what changed find it.
@@ -62,7 +62,7 @@ export class Events {
     const write = await beginWrite(this.#services, 'event', input, request, id);
     const checked = await checkedFields(write, this.#linkedRecords);
     if (request.isDryRun) return dryRunResult('update', checked, input);
-    const record = await save(write, await withReferences(write, checked));
+    const record = await save(write, await withTargets(write, checked));
     return { status: 200, body: await asActorSees(this.#services, record, request, { unlocked: true }) };
   }
 
@@ -84,26 +84,28 @@ function assertNotBlank({ byField }: Input): void {
 }
 
 const COPIED_FIELDS = copiedFields('event').map(([, field]) => field);
-type ReferenceField = 'categories' | 'tags' | 'venues' | 'organizers';
-const REFERENCES = Object.values(FIELDS.event).flatMap(({ key, references }) =>
-  references ? [[key as ReferenceField, references] as const] : [],
+const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
+type TargetField = 'categories' | 'tags' | 'venues' | 'organizers';
+const TARGET_FIELDS = Object.values(FIELDS.event).flatMap(({ key, targetKind }) =>
+  targetKind ? [[key as TargetField, targetKind] as const] : [],
 );
 
-const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
-
 /**
- * What a list in a body refers to, before anything is created: the id of a record, or what resolves with the id and may
- * have to create the record.
+ * The id of a record that the event will link, or what resolves with it and creates the record if there is none:
+ * `venue: [12, { venue: 'New' }]` gives a number and a function.
  */
-type Reference = number | (() => Promise<number>);
-type References = Partial<Record<ReferenceField, Reference[]>>;
+type Target = number | (() => Promise<number>);
+type Targets = Partial<Record<TargetField, Target[]>>;
 
 interface CheckedFields {
   fields: Partial<EventFields>;
-  references: References;
+  targets: Targets;
 }
 
-/** Checks all of a body, and writes nothing. */
+/**
+ * Checks all of a body, and writes nothing. `postFields` has what all posts have, such as the title; `copiedValues` the
+ * rows of fields.ts that responses copy, such as `featured`; `timesOf` the times. The rest is here.
+ */
 async function checkedFields(
   write: PostWrite<'event'>,
   linkedRecords: Record<LinkedKind, LinkedRecords>,
@@ -112,7 +114,7 @@ async function checkedFields(
   const { byField } = input;
   assertNotBlank(input);
   const fields: Partial<EventFields> = await postFields(write);
-  Object.assign(fields, timesOf(write), ownFields(write));
+  Object.assign(fields, timesOf(write), copiedValues(write));
   const cost = normalizeCost(byField.cost);
   if (byField.cost !== undefined && !isShownCost(write, cost)) {
     const isNumber = services.mapping.kinds.event.numeric.has('cost');
@@ -121,28 +123,29 @@ async function checkedFields(
   // A new event without a website may have `"0"` in the body, as in The Events Calendar.
   const hasWebsite = stored ? byField.website !== undefined : byField.website && byField.website !== '0';
   if (hasWebsite) fields.website = String(byField.website ?? '');
-  const references: References = {};
-  for (const [field, kind] of REFERENCES) {
+  const targets: Targets = {};
+  for (const [field, kind] of TARGET_FIELDS) {
     const items = byField[field] as unknown[] | null | undefined;
+    // `venue: null` removes all venues (docs/differences.md). `tags: null` changes nothing, as in the original.
     if (kind === 'venue' || kind === 'organizer') {
-      if (items !== undefined) references[field] = await resolveLinked(linkedRecords[kind], items ?? [], request);
-    } else if (items) references[field] = await resolveTerms(services, kind, items, request);
+      if (items !== undefined) targets[field] = await findLinked(linkedRecords[kind], items ?? [], request);
+    } else if (items) targets[field] = await findTerms(services, kind, items, request);
   }
-  for (const [field, items] of Object.entries(references))
-    if (items.some((item) => typeof item === 'number' && item >= FIRST_SOURCE_ID))
+  for (const [field, ofField] of Object.entries(targets))
+    if (ofField.some((target) => typeof target === 'number' && target >= FIRST_SOURCE_ID))
       throw invalidParam(write.input.parameterOf[field]!, 'It comes from a source, which the site does not know.');
-  await checkWrite(write, { ...fields, ...knownReferences(services, references) });
-  return { fields, references };
+  await checkWrite(write, { ...fields, ...checkableTargets(services, targets) });
+  return { fields, targets };
 }
 
-/** The fields, with the ids of what they refer to: creates it where it is missing. */
-async function withReferences(
+/** The fields, with the ids of the targets: creates those that are missing. */
+async function withTargets(
   write: PostWrite<'event'>,
-  { fields, references }: CheckedFields,
+  { fields, targets }: CheckedFields,
 ): Promise<Partial<EventFields>> {
-  for (const [field, items] of Object.entries(references)) {
+  for (const [field, ofField] of Object.entries(targets)) {
     const ids = new Set<number>();
-    for (const item of items) ids.add(typeof item === 'number' ? item : await item());
+    for (const target of ofField) ids.add(typeof target === 'number' ? target : await target());
     Reflect.set(fields, field, [...ids]);
   }
   Object.assign(fields, await imageField(write));
@@ -150,14 +153,10 @@ async function withReferences(
 }
 
 /** What a write would do, by the names of the API. `new`: a record that it would create, unless there is the same. */
-function dryRunResult(
-  would: 'create' | 'update',
-  { fields, references }: CheckedFields,
-  { byField }: Input,
-): ApiResponse {
-  const linked = Object.entries(references).map(([key, items]) => [
+function dryRunResult(would: 'create' | 'update', { fields, targets }: CheckedFields, { byField }: Input): ApiResponse {
+  const linked = Object.entries(targets).map(([key, ofField]) => [
     key,
-    items.map((item) => (typeof item === 'number' ? item : 'new')),
+    ofField.map((target) => (typeof target === 'number' ? target : 'new')),
   ]);
   const values: Record<string, unknown> = { ...fields, ...Object.fromEntries(linked) };
   // The checked fields lack both: an image is uploaded later, and the trash is a step of its own.
@@ -180,10 +179,10 @@ function isShownCost({ services, stored }: PostWrite<'event'>, cost: Cost): bool
 }
 
 /**
- * The event's own fields in the body, such as `featured` and `event_status`. Those of every post are in `postFields`.
+ * The fields in the body whose values responses copy, such as `featured` and `event_status`.
  * @throws ApiError 400 for a value that the original lacks, if the mapping cannot store it
  */
-function ownFields({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
+function copiedValues({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
   const { byField, parameterOf } = input;
   const { writable } = services.mapping.kinds.event;
   const values = COPIED_FIELDS.flatMap(({ key, type, empty, addedProperty }) => {
@@ -199,18 +198,19 @@ function ownFields({ services, input, stored }: PostWrite<'event'>): Partial<Eve
 }
 
 /**
- * The references as far as they can be checked. A record that will be created has no id yet: -1, -2 and so on stand for
- * them, which no record has. A field that a link table translates is left out: the new record has no entry there.
+ * The targets with a negative id, which no record has, for each record that does not exist yet: `[12, () => ...]`
+ * gives `[12, -2]`. A mapping writes such a list as any other. Only a link table has no entry for a new record, and
+ * would refuse it: there a list with one is left out.
  */
-function knownReferences({ mapping }: Services, references: References): Partial<EventFields> {
+function checkableTargets({ mapping }: Services, targets: Targets): Partial<EventFields> {
   const { linkFields } = mapping.kinds.event;
-  const known = Object.entries(references).filter(
-    ([field, items]) =>
-      items.every((item) => typeof item === 'number') || !linkFields.some((link) => link.field === field),
+  const checkable = Object.entries(targets).filter(
+    ([field, ofField]) =>
+      ofField.every((target) => typeof target === 'number') || !linkFields.some((link) => link.field === field),
   );
   return Object.fromEntries(
-    known.map(([field, items]) => {
-      const ids = items.map((item, n) => (typeof item === 'number' ? item : -n - 1));
+    checkable.map(([field, ofField]) => {
+      const ids = ofField.map((target, n) => (typeof target === 'number' ? target : -n - 1));
       return [field, [...new Set(ids)]];
     }),
   );
@@ -240,31 +240,29 @@ function parseTerm(item: unknown): number | string | undefined {
   return term === 0 || term === '' ? undefined : term;
 }
 
-/**
- * The terms in a body. An unknown id is ignored; an unknown slug or name becomes a new term.
- */
-async function resolveTerms(
+/** The terms in a body. An unknown id is ignored; an unknown slug or name becomes a new term. */
+async function findTerms(
   services: Services,
   kind: TermKind,
   items: unknown[],
   request: RequestContext,
-): Promise<Reference[]> {
+): Promise<Target[]> {
   const sent = items.map(parseTerm).filter((term) => term !== undefined);
   const ids = sent.filter((term) => typeof term === 'number');
   const existing = await existingTermIds(services, kind, ids, request);
-  const references: Reference[] = [];
+  const targets: Target[] = [];
   for (const term of sent) {
     // Lets other requests run between two of possibly a thousand items.
-    await ownTurn();
+    await soloTurn();
     if (typeof term === 'string')
       // An earlier item may have created the term, under another spelling of its name.
-      references.push(
+      targets.push(
         siteTerm(services, kind, term) ??
           (async () => siteTerm(services, kind, term) ?? createTerm(services, kind, term, request)),
       );
-    else if (existing.has(term)) references.push(term);
+    else if (existing.has(term)) targets.push(term);
   }
-  return references;
+  return targets;
 }
 
 /** A source may have brought a term of this name, which the site does not know. */
@@ -286,24 +284,21 @@ async function createTerm(services: Services, kind: TermKind, name: string, requ
   }
 }
 
-/**
- * The venues or organizers in a body. Data describes a new record or a duplicate of an existing one; it is
- * checked as far as the gateway can.
- */
-async function resolveLinked(linked: LinkedRecords, items: unknown[], request: RequestContext): Promise<Reference[]> {
+/** The venues or organizers in a body. Data, of a new record or of one that exists, is checked (`prepare`). */
+async function findLinked(linked: LinkedRecords, items: unknown[], request: RequestContext): Promise<Target[]> {
   const { kind } = linked;
-  const references: Reference[] = [];
+  const targets: Target[] = [];
   for (const item of items) {
     const data = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : { id: item };
     if (!isEmpty(data.id)) {
-      references.push(Number(data.id));
+      targets.push(Number(data.id));
       continue;
     }
-    await ownTurn();
+    await soloTurn();
     const create = await withLinkedErrors(kind, () => linked.prepare(parseInline(kind, data), request));
-    references.push(async () => (await withLinkedErrors(kind, create)).id);
+    targets.push(async () => (await withLinkedErrors(kind, create)).id);
   }
-  return references;
+  return targets;
 }
 
 /** One error for all invalid data of a venue or organizer; other errors as they are. */

@@ -1,5 +1,5 @@
-// What lists share: the records that the actor may list, the requested page, the links to this page, the next and
-// the previous one, and the response. A list runs `withAccess`, and in it `buildFound`: that finds the page, then runs
+// What lists share: the records that the actor may list, the requested page, the URLs of this page, the next and the
+// previous one, and the response. A list runs `withAccess`, and in it `buildFound`: that finds the page, then runs
 // the steps of its response (`responseSteps`; a feed has its own), and begins again if the replica changes meanwhile.
 
 import type { Config } from '../config-schema.ts';
@@ -9,10 +9,10 @@ import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { ANY_STATUS, isPostKind, KINDS, type Kind, PLURALS, type PostKind } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
-import type { PageWindow } from '../store/lists.ts';
+import type { IdPage, PageWindow } from '../store/lists.ts';
 import { byteLength } from '../text/bytes.ts';
 import { identityOfList, listItems, RenderedList } from './rendered-records.ts';
-import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
+import { type ApiResponse, type RequestContext, unpublishedScopes } from './request.ts';
 import type { Services } from './services.ts';
 import { runInOneTurn, runInTurns, type Steps, withSlot } from './turns.ts';
 
@@ -21,12 +21,19 @@ export interface ListAccess {
   visible: VisibleRecords;
   /** The requested statuses; undefined for the public. */
   statuses: readonly string[] | undefined;
-  /** The `status` in the links. */
+  /** The `status` in the URLs of the pages. */
   status: string;
   /** The actor sees only what the public sees, so the response is the same for all such actors. */
   isPublic: boolean;
   /** Makes `visible` show these records with the images that only the actor sees. */
-  addImages(ids: readonly number[]): Promise<void>;
+  addImagesOf(recordIds: readonly number[]): Promise<void>;
+}
+
+/** Finds a page of a list, with the images that only staff see. For staff `query` runs twice. */
+export async function findWithImages({ isPublic, addImagesOf }: ListAccess, query: () => IdPage): Promise<IdPage> {
+  if (!isPublic) await addImagesOf(query().ids);
+  // Only now: while the CMS was asked for images, a record may have become one that the actor may not see.
+  return query();
 }
 
 /**
@@ -39,29 +46,30 @@ export function assertServable({ sync }: Pick<Services, 'sync'>): void {
 
 /**
  * Runs `use` with what a list may show to the actor. For staff this first reads their unpublished records from the CMS.
- * @param kinds the kind of the list, then the kinds that its filters and its responses use
+ * @param otherKinds those that the filters and the response of the list use
  * @throws ApiError 503 until the initial sync is complete; CmsUnavailable
  */
 export async function withAccess<T>(
   services: Services,
-  kinds: [PostKind, ...PostKind[]],
+  kind: PostKind,
+  otherKinds: readonly PostKind[],
   input: Input,
   request: RequestContext,
   use: (access: ListAccess) => Promise<T>,
 ): Promise<T> {
   const { replica, unpublishedRecords } = services;
   assertServable(services);
-  const parts = await unpublishedParts(services, kinds, request);
-  const isStaff = parts[kinds[0]] !== undefined;
+  const scopes = await unpublishedScopes(services, [kind, ...otherKinds], request);
+  const isStaff = scopes[kind] !== undefined;
   const sent = input.values.status as string[] | undefined;
   const rest = {
     statuses: isStaff ? (sent ?? ANY_STATUS) : undefined,
     status: sent ? sent.join(',') : isStaff ? 'any' : 'publish',
   };
-  if (Object.keys(parts).length === 0)
-    return use({ visible: replica.db, isPublic: true, ...rest, async addImages() {} });
-  return unpublishedRecords.use(request, parts, ({ records: visible, addImages }) =>
-    use({ visible, isPublic: false, addImages, ...rest }),
+  if (Object.keys(scopes).length === 0)
+    return use({ visible: replica.db, isPublic: true, ...rest, async addImagesOf() {} });
+  return unpublishedRecords.use(request, scopes, ({ records: visible, addImagesOf }) =>
+    use({ visible, isPublic: false, addImagesOf, ...rest }),
   );
 }
 
@@ -71,8 +79,8 @@ export interface ListPage extends Pick<ListAccess, 'isPublic' | 'visible'> {
   ids: number[];
   total: number;
   page: RequestedPage;
-  /** What the links repeat, by parameter; undefined for none. */
-  linkValues: Record<string, unknown>;
+  /** What the URLs of the pages repeat, by parameter; undefined for none. */
+  urlValues: Record<string, unknown>;
   validUntilMs: number;
 }
 
@@ -104,7 +112,7 @@ export async function buildFound(
   const response = await withSlot(account ? String(account.userId) : network, () =>
     runInTurns(page.visible, build(page)),
   );
-  // Without a slot: in this turn no other list is built.
+  // Needs no slot: those bound how many lists are half built at a time, and this one is built without a pause.
   return response ?? runInOneTurn(build(await find()));
 }
 
@@ -114,7 +122,7 @@ export function* responseSteps(services: Services, listPage: ListPage, baseUrl: 
   const { kind, total, page, isPublic, visible, validUntilMs } = listPage;
   const name = PLURALS[kind];
   const pages = totalPages(total, page.limit);
-  const rest = { ...pageLinks(listPage, baseUrl), total, total_pages: pages };
+  const rest = { ...pageUrls(listPage, baseUrl), total, total_pages: pages };
   const items = yield* listItems(services, listPage, { baseUrl, visible }, isPublic);
   const bytes = items.map((item) => item.bytes);
   // That at which the items were read: `runInTurns` begins again if it changes. The response cache asks for this one.
@@ -123,7 +131,7 @@ export function* responseSteps(services: Services, listPage: ListPage, baseUrl: 
     status: 200,
     body: new RenderedList(name, bytes, rest),
     headers: { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) },
-    builtBytes: byteLength(bytes),
+    chargedBytes: byteLength(bytes),
     ...(isPublic && { ...identityOfList(name, items, rest), validUntilMs, replicaVersion }),
   };
 }
@@ -148,37 +156,37 @@ export function requestedPage(values: Record<string, unknown>, { perPage, maxPer
 export const totalPages = (total: number, perPage: number): number => Math.ceil(total / perPage);
 
 /** A parameter as sent. Each property of an object becomes a parameter of its own; commas join a list. */
-export function linkParams(name: string, value: unknown): [string, string][] {
+export function urlParams(name: string, value: unknown): [string, string][] {
   if (value === undefined) return [];
   return isObject(value)
-    ? Object.entries(value).flatMap(([key, item]) => linkParams(`${name}[${key}]`, item))
+    ? Object.entries(value).flatMap(([key, item]) => urlParams(`${name}[${key}]`, item))
     : [[name, value === true ? '1' : String(value)]];
 }
 
-/** The Events Calendar's order in links. Parameters that it does not repeat follow as they are declared. */
-const LINK_ORDER = [
+/** The Events Calendar's order in URLs of pages. Parameters that it does not repeat follow as they are declared. */
+const URL_ORDER = [
   ['page', 'per_page', 'event', 'has_events', 'start_date', 'end_date', 'search'],
   ['geoloc', 'geoloc_lat', 'geoloc_lng', 'status', 'post_parent', 'include'],
   ['starts_before', 'starts_after', 'ends_before', 'ends_after', 'venue', 'organizer', 'featured'],
 ].flat();
-const placeInLinks = (name: string) => (LINK_ORDER.includes(name) ? LINK_ORDER.indexOf(name) : LINK_ORDER.length);
-const linkNames = (kind: Kind): string[] =>
-  LIST_PARAMETERS[kind].map(({ name }) => name).sort((a, b) => placeInLinks(a) - placeInLinks(b));
-const LINK_NAMES = new Map(KINDS.map((kind) => [kind, linkNames(kind)]));
+const placeInUrl = (name: string) => (URL_ORDER.includes(name) ? URL_ORDER.indexOf(name) : URL_ORDER.length);
+const namesInUrl = (kind: Kind): string[] =>
+  LIST_PARAMETERS[kind].map(({ name }) => name).sort((a, b) => placeInUrl(a) - placeInUrl(b));
+const NAMES_IN_URL = new Map(KINDS.map((kind) => [kind, namesInUrl(kind)]));
 
-/** The three links of a page. The links to other pages end with `page`, which the link to the first page lacks. */
-export function pageLinks(
-  { kind, linkValues, page: { page, limit }, total }: Pick<ListPage, 'kind' | 'linkValues' | 'page' | 'total'>,
+/** The URL of a page, and of the next and the previous one: these end with `page`, which that of page 1 lacks. */
+export function pageUrls(
+  { kind, urlValues, page: { page, limit }, total }: Pick<ListPage, 'kind' | 'urlValues' | 'page' | 'total'>,
   baseUrl: string,
 ): JsonObject {
-  const params = LINK_NAMES.get(kind)!.flatMap((name) => linkParams(name, linkValues[name]));
+  const params = NAMES_IN_URL.get(kind)!.flatMap((name) => urlParams(name, urlValues[name]));
   const others = params.filter(([name]) => name !== 'page');
-  const linkWith = (pairs: [string, string][]): string =>
+  const urlWith = (pairs: [string, string][]): string =>
     `${baseUrl}/${PLURALS[kind]}/${pairs.length > 0 ? '?' : ''}${new URLSearchParams(pairs)}`;
-  const linkTo = (number: number): string => linkWith(number === 1 ? others : [...others, ['page', String(number)]]);
+  const urlOf = (number: number): string => urlWith(number === 1 ? others : [...others, ['page', String(number)]]);
   return {
-    rest_url: linkWith(params),
-    ...(page < totalPages(total, limit) ? { next_rest_url: linkTo(page + 1) } : {}),
-    ...(page > 1 ? { previous_rest_url: linkTo(page - 1) } : {}),
+    rest_url: urlWith(params),
+    ...(page < totalPages(total, limit) ? { next_rest_url: urlOf(page + 1) } : {}),
+    ...(page > 1 ? { previous_rest_url: urlOf(page - 1) } : {}),
   };
 }

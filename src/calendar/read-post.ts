@@ -23,7 +23,7 @@ import { slugKey, slugOf } from '../text/text.ts';
 import { NUMBER } from '../time/php-dates.ts';
 import { cmsToApiError, unknownId, withApiErrors } from './cms-errors.ts';
 import { findRendered, renderPublic, singleResponse } from './rendered-records.ts';
-import { type ApiResponse, callOptions, type RequestContext, unpublishedParts } from './request.ts';
+import { type ApiResponse, callOptions, type RequestContext, unpublishedScopes } from './request.ts';
 import type { Audience, SerializeOptions } from './serializer.ts';
 import type { Services } from './services.ts';
 
@@ -73,9 +73,9 @@ export async function asActorSees(
   const missingImages = record.image === 0 || getImage(replica.db, record.image) ? [] : [record.image];
   if ((areLinkedPublic && missingImages.length === 0) || !request.actor.account) return jsonIn(replica.db);
   try {
-    const parts = areLinkedPublic ? {} : await unpublishedParts(services, ['venue', 'organizer'], request);
-    return await unpublishedRecords.use(request, parts, async ({ records, addImages }) => {
-      await addImages(linked, missingImages);
+    const scopes = areLinkedPublic ? {} : await unpublishedScopes(services, ['venue', 'organizer'], request);
+    return await unpublishedRecords.use(request, scopes, async ({ records, addImagesOf }) => {
+      await addImagesOf(linked, missingImages);
       return jsonIn(records);
     });
   } catch {
@@ -99,8 +99,7 @@ export async function singlePost<K extends PostKind>(
   const rendered = isPlain ? findRendered(replica.rendered, kind, id, audience, 'single') : undefined;
   if (rendered) return singleResponse(rendered);
   const { record, unlocked } = await readPost(services, kind, id, request, { password, editing });
-  // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
-  // `record`.
+  // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in `record`.
   const shared = isPlain ? getRecord(replica.db, kind, id) : undefined;
   if (shared) {
     const json = serializer.record(shared, audience, { single: true });
@@ -352,6 +351,6 @@ export async function referenceChecks(
     },
     // A later check rejects anonymous writers; only authenticated actors may cause calls to the CMS here.
     userExists: async (id) => !account || id === account.userId || services.cms.accountExists(id, callOptions(request)),
-    isUsableImage: (value) => request.images!.isUsable(value),
+    fetchImageIfUsable: (value) => request.images!.fetchIfUsable(value),
   };
 }

@@ -15,10 +15,11 @@ import type { Steps } from './turns.ts';
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
 export const contentHash = (data: string | Uint8Array): string => hash('sha1', data, 'base64url').slice(0, 16);
 
-/** A single read and a list item of the same record have different JSON. */
-type Variant = 'single' | 'item';
+/** A single read and an item of a list have different JSON of the same record. */
+type Form = 'single' | 'item';
 
-const renderingOf = ({ baseUrl }: Audience, variant: Variant): string => `${variant} ${baseUrl}`;
+/** For example `item https://example.org/calendar/events/v1`: the JSON has URLs that begin with the address. */
+const formKey = (form: Form, { baseUrl }: Audience): string => `${form} ${baseUrl}`;
 
 /** Properties of a serialized event that hold other records, and their kinds. */
 const SHOWN_KINDS = { venue: 'venue', organizer: 'organizer', categories: 'category', tags: 'tag' } as const;
@@ -42,11 +43,11 @@ export function renderPublic(
   cache: RenderedCache,
   record: CalendarRecord,
   audience: Audience,
-  variant: Variant,
+  form: Form,
   json: JsonObject,
 ): RenderedRecord {
   const rendered = render(record, json);
-  cache.set(renderingOf(audience, variant), record, rendered);
+  cache.set(formKey(form, audience), record, rendered);
   return rendered;
 }
 
@@ -58,8 +59,8 @@ export const singleResponse = ({ bytes, etag, cacheTags }: RenderedRecord): ApiR
   validUntilMs: Number.POSITIVE_INFINITY,
 });
 
-export const findRendered = (cache: RenderedCache, kind: Kind, id: number, audience: Audience, variant: Variant) =>
-  cache.get(renderingOf(audience, variant), kind, id);
+export const findRendered = (cache: RenderedCache, kind: Kind, id: number, audience: Audience, form: Form) =>
+  cache.get(formKey(form, audience), kind, id);
 
 /** Of the items of one list. Fifty events have a quarter of a megabyte, with descriptions of 100 KB five. */
 const MAX_LIST_BYTES = 8 * 1024 * 1024;

@@ -40,16 +40,16 @@ export function can(actor: Actor, action: Action, permissions: ActionPermissions
 export const mayEditPublished = (actor: Actor, author: number, permissions: ActionPermissions | undefined): boolean =>
   can(actor, author === actor.account?.userId ? 'editPublished' : 'editOthers', permissions);
 
-/** Unpublished records of a kind: those of anybody in these statuses, or only the actor's own. */
-export interface UnpublishedPart {
+/** Which unpublished records of a kind: those of anybody in these statuses, or only the author's. */
+export interface UnpublishedScope {
   statuses: readonly string[];
   author?: number;
 }
 
-export type UnpublishedParts = Readonly<Partial<Record<PostKind, readonly UnpublishedPart[]>>>;
+export type UnpublishedScopes = Readonly<Partial<Record<PostKind, readonly UnpublishedScope[]>>>;
 
 /** The unpublished records that the actor's lists have beside the published ones; none for those who edit nothing. */
-function partsOf(actor: Actor, permissions: ActionPermissions | undefined): UnpublishedPart[] {
+function scopesOf(actor: Actor, permissions: ActionPermissions | undefined): UnpublishedScope[] {
   if (!actor.account || !can(actor, 'edit', permissions)) return [];
   const ofAll = UNPUBLISHED_STATUSES.filter((status) =>
     can(actor, status === 'private' ? 'readPrivate' : 'readOthers', permissions),
@@ -60,19 +60,19 @@ function partsOf(actor: Actor, permissions: ActionPermissions | undefined): Unpu
 }
 
 /** The unpublished records of these kinds that the actor may list; no kind for the public. Throws `CmsUnavailable`. */
-export async function unpublishedParts(
+export async function unpublishedScopes(
   services: { permissions: Permissions; mapping: Mapping },
   kinds: readonly PostKind[],
   { actor }: { actor: Actor },
-): Promise<UnpublishedParts> {
-  const parts: Partial<Record<PostKind, readonly UnpublishedPart[]>> = {};
-  if (!actor.account) return parts;
+): Promise<UnpublishedScopes> {
+  const scopes: Partial<Record<PostKind, readonly UnpublishedScope[]>> = {};
+  if (!actor.account) return scopes;
   for (const kind of kinds) {
     if (services.mapping.kinds[kind]?.storedAs !== 'posts') continue;
-    const ofKind = partsOf(actor, await services.permissions.of(kind, actor));
-    if (ofKind.length > 0) parts[kind] = ofKind;
+    const ofKind = scopesOf(actor, await services.permissions.of(kind, actor));
+    if (ofKind.length > 0) scopes[kind] = ofKind;
   }
-  return parts;
+  return scopes;
 }
 
 /**
@@ -161,13 +161,14 @@ export class Permissions {
   }
 }
 
-/** The images that a request names: validation checks them, the write uses them. */
+/** The images that a request names: validation fetches them, the write uses them. Throws `CmsUnavailable`. */
 export interface RequestImages {
   /**
-   * Whether the value is a usable image. The gateway fetches a foreign URL only for an actor who may upload.
+   * Whether the value is the id or the URL of an image that the actor may use. Downloads a foreign URL, for an actor
+   * who may upload, and keeps the image until `release`.
    */
-  isUsable(value: string | number): Promise<boolean>;
-  /** The image's id in the CMS. Uploads an image that was fetched. 0 for `''`. */
+  fetchIfUsable(value: string | number): Promise<boolean>;
+  /** The id in the CMS; 0 for `''`. Uploads what was downloaded. Throws 400 if the CMS refuses it. */
   idOf(value: string): Promise<number>;
   /** Frees the fetched images at the end of the request. */
   release(): void;
@@ -198,7 +199,7 @@ export interface RequestContext {
   requestId?: string | undefined;
   /** Of a create or update. */
   images?: RequestImages;
-  /** Of a create or update: what it has created in the CMS so far. */
+  /** Of a create or update: each step adds what it created in the CMS, for the error of a later one. */
   created?: CreatedRecord[];
   /** Of a write of an event: check all, say what would be written, and write nothing. */
   isDryRun?: boolean;
@@ -217,8 +218,8 @@ export interface ApiResponse {
   validUntilMs?: number;
   /** The ETag of rendered bytes. */
   etag?: string;
-  /** What was rendered for it, for the rate limit. Default: its body. */
-  builtBytes?: number;
+  /** The bytes that the rate limit charges for: what was rendered for the response. Default: its body. */
+  chargedBytes?: number;
   /** The replica version that the response shows. The default is the version at the end of the request. */
   replicaVersion?: number;
 }

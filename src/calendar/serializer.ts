@@ -1,9 +1,9 @@
 // Serializes records to the JSON of API responses, with the same properties, types and omissions as The Events
-// Calendar, and to the `json_ld` of single reads: schema.org's Event, Place and Person.
+// Calendar.
 
 import { copiedFields } from '../interface/fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import { SCHEMA_ATTENDANCE, SCHEMA_STATUS, stateLabel } from '../model/event-state.ts';
+import { stateLabel } from '../model/event-state.ts';
 import type { JsonObject } from '../model/json.ts';
 import {
   type CalendarRecord,
@@ -15,7 +15,6 @@ import {
   type LinkedRecord,
   NO_TIME,
   NO_WEBSITE,
-  type OrganizerRecord,
   PLURALS,
   type PostRecord,
   type RecordOf,
@@ -23,19 +22,18 @@ import {
   siteName,
   type TermKind,
   type TermRecord,
-  type VenueRecord,
 } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
 import { termCount } from '../store/lists.ts';
 import { getImage, getRecords } from '../store/records.ts';
 import { sourcesOf } from '../store/source-events.ts';
 import { decodeCost } from '../text/cost.ts';
-import { escapeHtmlOnce, htmlText, undoTypography } from '../text/html.ts';
 import { charactersOf } from '../text/text.ts';
 import { dateDetails } from '../time/wall-time.ts';
-import { offsetMinutes, offsetText, parseZone, utcToWall, utcZone, zoneAbbreviation } from '../time/zones.ts';
-import { type CostSettings, type Offer, serializeCost } from './cost.ts';
+import { zoneAbbreviation } from '../time/zones.ts';
+import { type CostSettings, serializeCost } from './cost.ts';
 import { shownCustomFields } from './custom-fields.ts';
+import { eventJsonLd, organizerJsonLd, venueJsonLd, withoutEmpty } from './json-ld.ts';
 
 /** Whom the response is for, and the address it was requested under. */
 export interface Audience {
@@ -108,7 +106,6 @@ export class Serializer {
   event(record: EventRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
     const { single = false, unlocked = false } = options;
     const isLocked = record.protected && !unlocked;
-    const website = record.website === NO_WEBSITE ? '' : record.website || record.url;
     const budget = newBudget();
     const linkedOf = (kind: LinkedKind, ids: number[]): JsonObject[] =>
       isLocked
@@ -116,12 +113,9 @@ export class Serializer {
         : this.#recordsOf(kind, ids, audience, budget).map((each) => this.linked(each, audience, { single }));
     const venues = linkedOf('venue', record.venues);
     const image = this.#imageOf(record, audience);
-    const flag = (value: boolean) => (isLocked ? null : value);
-    const { fields: costFields, offer } = serializeCost(
-      decodeCost(isLocked ? '' : record.cost),
-      this.#cost,
-      this.#site().settings,
-    );
+    const site = this.#site();
+    const stored = decodeCost(isLocked ? '' : record.cost);
+    const { fields: costFields, offer } = serializeCost(stored, this.#cost, site.settings);
     const json: JsonObject = {
       ...this.#common(record),
       rest_url: `${audience.baseUrl}/events/${record.id}`,
@@ -130,7 +124,7 @@ export class Serializer {
       excerpt: isLocked ? '' : record.excerpt,
       slug: record.slug,
       image: !isLocked && image ? serializeImage(image) : false,
-      all_day: flag(record.allDay),
+      all_day: isLocked ? null : record.allDay,
       start_date: record.start,
       start_date_details: dateDetails(record.start),
       end_date: record.end,
@@ -142,7 +136,7 @@ export class Serializer {
       timezone: record.timezone,
       timezone_abbr: zoneAbbreviation(record.timezone, record.start),
       ...costFields,
-      website: isLocked ? '' : website,
+      website: isLocked ? '' : shownWebsite(record),
       ...copiedValues(record, isLocked),
       categories: isLocked ? [] : this.#termsOf('category', record.categories, audience, budget),
       tags: isLocked ? [] : this.#termsOf('tag', record.tags, audience, budget),
@@ -154,13 +148,14 @@ export class Serializer {
     // Left over from a status that was taken back: The Events Calendar does not show it either.
     if (stateLabel(json) === '') delete json.event_status_reason;
     if (single && !record.protected) {
+      // Reads the records again: `venues` are their JSON, and the budget may have left the organizers out.
       const [venue] = this.#unprotectedRecords('venue', record.venues, audience);
       const [organizer] = this.#unprotectedRecords('organizer', record.organizers, audience);
       json.json_ld = eventJsonLd(record, {
         location: venue && venueJsonLd(venue, this.#imageOf(venue, audience)?.url),
         organizer: organizer && organizerJsonLd(organizer, this.#imageOf(organizer, audience)?.url),
         image: image?.url,
-        timezone: this.#site().settings?.timezoneMode === 'site' ? this.#site().timezone : record.timezone,
+        timezone: site.settings?.timezoneMode === 'site' ? site.timezone : record.timezone,
         offer,
       });
     }
@@ -210,6 +205,7 @@ export class Serializer {
       ...(image ? { image: serializeImage(image) } : {}),
     };
     if (record.protected && !options.unlocked) {
+      // The coordinates are the only numbers.
       const shown = Object.entries(values).filter(([, value]) => typeof value !== 'number');
       const blank = Object.fromEntries(shown.map(([key, value]) => [key, typeof value === 'boolean' ? null : '']));
       return { ...this.#common(record), [record.kind]: [], ...blank, slug };
@@ -272,6 +268,12 @@ export class Serializer {
   }
 }
 
+/** The event's page, unless an editor has given it another website, or has removed it (`NO_WEBSITE`). */
+function shownWebsite({ website, url }: EventRecord): string {
+  if (website === NO_WEBSITE) return '';
+  return website || url;
+}
+
 function serializeImage(image: ImageRecord): JsonObject {
   const sizes = Object.entries(image.sizes).map(([name, size]) => [
     name,
@@ -303,146 +305,4 @@ function copiedValues(record: PostRecord, isLocked: boolean): JsonObject {
     else values[name] = value;
   }
   return values;
-}
-
-/** Omits `''`, `'0'` and null, as PHP's `empty` does. */
-function withoutEmpty(values: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== '' && value !== '0' && value !== null),
-  );
-}
-
-const EXCERPT_WORDS = 30;
-
-/** What the `json_ld` of an event shows besides the event itself. */
-export interface EventJsonLdParts {
-  location: JsonObject | undefined;
-  organizer: JsonObject | undefined;
-  image: string | undefined;
-  timezone: string;
-  offer: Offer | undefined;
-}
-
-/** An Event with its `@context`. Dates have the offset of `timezone` at that time; a missing date is omitted. */
-export function eventJsonLd(event: EventRecord, parts: EventJsonLdParts): JsonObject {
-  const { location, organizer, image, timezone, offer } = parts;
-  return {
-    '@context': 'http://schema.org',
-    '@type': 'Event',
-    name: `${event.status === 'private' ? 'Private: ' : ''}${escapeScript(event.title)}`,
-    description: description(event),
-    ...(image ? { image } : {}),
-    url: event.url,
-    // The original's constants, if the CMS does not say.
-    eventAttendanceMode: SCHEMA_ATTENDANCE[event.attendanceMode || 'offline'],
-    eventStatus: SCHEMA_STATUS[event.eventStatus || 'scheduled'],
-    ...(event.startUtc === '' ? {} : { startDate: withOffset(event.startUtc, timezone) }),
-    ...(event.endUtc === '' ? {} : { endDate: withOffset(event.endUtc, timezone) }),
-    ...(location ? { location } : {}),
-    ...(organizer ? { organizer } : {}),
-    ...(offer ? { offers: offers(event, offer) } : {}),
-    performer: 'Organization',
-  };
-}
-
-/** As The Events Calendar's `tribe_get_region()`. */
-const regionOf = ({ stateprovince, country, state, province }: VenueRecord): string =>
-  stateprovince || (country === 'United States' ? state : province);
-
-/**
- * A Place without `@context`, alone or in an event. Empty parts of the address are omitted; other empty
- * values are `''`.
- */
-function venueJsonLd(venue: VenueRecord, image?: string): JsonObject {
-  const address = {
-    streetAddress: escapeHtmlOnce(venue.address),
-    addressLocality: escapeHtmlOnce(venue.city),
-    addressRegion: regionOf(venue),
-    postalCode: escapeHtmlOnce(venue.zip),
-    addressCountry: escapeHtmlOnce(venue.country),
-  };
-  return {
-    '@type': 'Place',
-    name: escapeHtmlOnce(venue.title),
-    description: description(venue),
-    ...(image ? { image } : {}),
-    url: '',
-    address: { '@type': 'PostalAddress', ...withoutEmpty(address) },
-    telephone: escapeHtmlOnce(venue.phone),
-    sameAs: venue.website,
-  };
-}
-
-/** A Person without `@context`. The e-mail address is obfuscated. */
-function organizerJsonLd(organizer: OrganizerRecord, image?: string): JsonObject {
-  return {
-    '@type': 'Person',
-    name: escapeHtmlOnce(organizer.title),
-    description: description(organizer),
-    ...(image ? { image } : {}),
-    url: organizer.website,
-    telephone: escapeHtmlOnce(organizer.phone),
-    email: obfuscated(organizer.email),
-    sameAs: organizer.website,
-  };
-}
-
-function offers(event: EventRecord, offer: Offer): JsonObject {
-  return {
-    '@type': 'Offer',
-    ...offer,
-    url: event.url,
-    category: 'primary',
-    availability: 'inStock',
-    validFrom: `${event.date.slice(0, 10)}T00:00:00+00:00`,
-  };
-}
-
-/**
- * The whole excerpt, or the first thirty words of the description: one paragraph of escaped HTML, then a
- * literal `\n`.
- */
-export function description(record: { excerpt: string; description: string }): string {
-  const text = typedText(htmlText(withoutShortcodes(record.excerpt || record.description)))
-    .replace(/\s+/g, ' ')
-    .trim();
-  if (text === '') return '';
-  const words = text.split(' ');
-  const isCut = record.excerpt === '' && words.length > EXCERPT_WORDS;
-  const excerpt = isCut ? `${words.slice(0, EXCERPT_WORDS).join(' ')} [&hellip;]` : text;
-  return `&lt;p&gt;${escapeScript(excerpt)}&lt;/p&gt;\\n`;
-}
-
-/** As WordPress's `esc_js`: backslashes before apostrophes, which therefore do not become entities. */
-const escapeScript = (text: string): string =>
-  text
-    .split("'")
-    .map((part) => escapeHtmlOnce(part).replaceAll('\\', '\\\\'))
-    .join("\\'");
-
-/**
- * As PHP's `preg_replace('#\[.+\]#U', '')`, by which The Events Calendar drops shortcodes, and other texts in brackets.
- * A bracket that is not closed takes the rest of its line, which stays: so each character is read once.
- */
-const withoutShortcodes = (html: string): string =>
-  html.replace(/\[[^\n][^\]\n]*(\]?)/g, (text, close) => (close ? '' : text));
-
-/** The typed characters, which The Events Calendar puts into `json_ld`, for the entities of WordPress's typography. */
-const typedText = (html: string): string =>
-  html.replace(/&#(\d{1,5});/g, (entity, code: string) => {
-    const character = String.fromCharCode(Number(code));
-    if (character === '&') return character;
-    const typed = character === '–' ? '-' : undoTypography(character);
-    return typed === character ? entity : typed;
-  });
-
-/** For example `2027-01-10T10:00:00-05:00`. An event at 02:30, which the clock skips, is at 03:30. */
-function withOffset(utc: string, timezone: string): string {
-  const zone = parseZone(timezone) ?? utcZone;
-  return `${utcToWall(utc, zone).replace(' ', 'T')}${offsetText(offsetMinutes(utc, zone), ':')}`;
-}
-
-/** Writes every second character as an HTML entity against address harvesters, the same way each time. */
-function obfuscated(email: string): string {
-  return [...email].map((character, i) => (i % 2 ? character : `&#${character.codePointAt(0)};`)).join('');
 }

@@ -85,9 +85,9 @@ export class Terms {
       noticedFrom: modifiedAfter.utc,
     });
     // Unlike in other lists, `rest_url` has no page.
-    const linkValues = { ...raw, page: undefined };
+    const urlValues = { ...raw, page: undefined };
     const { validUntilMs } = modifiedAfter;
-    return { kind: this.#kind, ids, total, page, linkValues, validUntilMs, visible, isPublic: true };
+    return { kind: this.#kind, ids, total, page, urlValues, validUntilMs, visible, isPublic: true };
   }
 
   /** Only the terms of one event depend on what the actor may see. */
@@ -95,7 +95,7 @@ export class Terms {
     const respond = (visible: ListAccess['visible']) =>
       listResponse(this.#services, () => this.#find(input, visible), request);
     if (input.values.event !== undefined || input.values.post !== undefined)
-      return withAccess(this.#services, ['event'], input, request, ({ visible }) => respond(visible));
+      return withAccess(this.#services, 'event', [], input, request, ({ visible }) => respond(visible));
     assertServable(this.#services);
     return respond(this.#services.replica.db);
   }

@@ -8,11 +8,10 @@ import type { VisibleRecords } from '../store/database.ts';
 const turns = bulkhead(1, Number.POSITIVE_INFINITY);
 
 /**
- * Resolves in a later turn of the event loop, in which no other caller of this function continues. With
- * `setImmediate` alone, the steps of ten requests would run in one turn, and block all others ten times as
- * long.
+ * Resolves in a later turn of the event loop, in which no other caller of this function continues. With `setImmediate`
+ * alone, the steps of ten requests would run in one turn, and block all others ten times as long.
  */
-export const ownTurn = (): Promise<void> => turns.execute(() => nextTurn());
+export const soloTurn = (): Promise<void> => turns.execute(() => nextTurn());
 
 /** Work in steps, so that other requests can run between them. Each step yields the bytes that it rendered. */
 export type Steps<T> = Generator<number, T>;
@@ -35,7 +34,7 @@ export function runInOneTurn<T>(steps: Steps<T>): T {
 export async function runInTurns<T>(visible: Pick<VisibleRecords, 'version'>, steps: Steps<T>): Promise<T | undefined> {
   const { version } = visible;
   for (;;) {
-    await ownTurn();
+    await soloTurn();
     if (visible.version !== version) return undefined;
     for (let bytes = 0; bytes < TURN_BYTES; ) {
       const step = steps.next();

@@ -10,7 +10,7 @@ import type { Database } from '../store/database.ts';
 import { MAX_UNPUBLISHED_DATABASES, UnpublishedRecords } from '../store/unpublished-records.ts';
 import type { Sync } from '../sync/sync.ts';
 import { cmsToApiError } from './cms-errors.ts';
-import { type CallContext, callOptions, type UnpublishedPart, type UnpublishedParts } from './request.ts';
+import { type CallContext, callOptions, type UnpublishedScope, type UnpublishedScopes } from './request.ts';
 
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;
@@ -41,7 +41,7 @@ interface InUse {
    * Adds the images that these records show and the public does not see, such as one that was uploaded to a draft.
    * @param imageIds of a record that is not in `records`
    */
-  addImages(ids: readonly number[], imageIds?: readonly number[]): Promise<void>;
+  addImagesOf(recordIds: readonly number[], imageIds?: readonly number[]): Promise<void>;
 }
 
 interface Dependencies {
@@ -72,24 +72,24 @@ export class UnpublishedRecordsCache {
    * Runs `work` with the caller's records of these kinds. Throws `CmsUnavailable`, and 400 for more records than
    * `MAX_PAGES` pages of the CMS have.
    */
-  async use<T>(caller: CallContext, parts: UnpublishedParts, work: (inUse: InUse) => Promise<T>): Promise<T> {
+  async use<T>(caller: CallContext, scopes: UnpublishedScopes, work: (inUse: InUse) => Promise<T>): Promise<T> {
     const entry = this.#entryOf(caller.actor.account!.userId);
     const { records } = entry;
     entry.uses += 1;
     try {
-      for (const [kind, ofKind] of Object.entries(parts) as [PostKind, readonly UnpublishedPart[]][]) {
+      for (const [kind, ofKind] of Object.entries(scopes) as [PostKind, readonly UnpublishedScope[]][]) {
         // Two requests at the same time read a kind once.
         const reading = entry.kinds.get(kind) ?? this.#read(records, kind, ofKind, caller);
         entry.kinds.set(kind, reading);
         await reading.catch((error: unknown) => {
-          // It has a part of the kind only.
+          // It lacks some records of the kind.
           entry.isOutdated = true;
           throw error;
         });
       }
-      const addImages: InUse['addImages'] = (ids, imageIds = []) =>
-        this.#addImages(records, [...records.missingImageIds(ids), ...imageIds], caller);
-      return await work({ records, addImages });
+      const addImagesOf: InUse['addImagesOf'] = (recordIds, imageIds = []) =>
+        this.#addImages(records, [...records.missingImageIds(recordIds), ...imageIds], caller);
+      return await work({ records, addImagesOf });
     } finally {
       entry.uses -= 1;
       if (entry.isOutdated) this.#outdate(entry);
@@ -128,11 +128,11 @@ export class UnpublishedRecordsCache {
   async #read(
     target: UnpublishedRecords,
     kind: PostKind,
-    parts: readonly UnpublishedPart[],
+    scopes: readonly UnpublishedScope[],
     caller: CallContext,
   ): Promise<void> {
-    for (const part of parts)
-      for await (const page of pagesOf(this.#dependencies, kind, part, caller))
+    for (const scope of scopes)
+      for await (const page of pagesOf(this.#dependencies, kind, scope, caller))
         for (let from = 0; from < page.length; from += RECORDS_PER_TURN) {
           target.add(recordsFrom(this.#dependencies, kind, page.slice(from, from + RECORDS_PER_TURN)));
           if (this.#bytes() > MAX_BYTES) this.#closeUnused();
@@ -144,10 +144,10 @@ export class UnpublishedRecordsCache {
 
   readonly #bytes = (): number => [...this.#entries].reduce((sum, { records }) => sum + records.bytes, 0);
 
-  async #addImages(records: UnpublishedRecords, ids: readonly number[], caller: CallContext): Promise<void> {
+  async #addImages(records: UnpublishedRecords, imageIds: readonly number[], caller: CallContext): Promise<void> {
     const { cms } = this.#dependencies;
-    for (let from = 0; from < ids.length; from += cms.maxPageSize) {
-      const page = ids.slice(from, from + cms.maxPageSize);
+    for (let from = 0; from < imageIds.length; from += cms.maxPageSize) {
+      const page = imageIds.slice(from, from + cms.maxPageSize);
       // A record without its image is still a record.
       records.addImages(await cms.images(page, callOptions(caller)).catch(() => []));
     }
@@ -155,20 +155,20 @@ export class UnpublishedRecordsCache {
 }
 
 /**
- * What the CMS lists to the caller of this part, page by page. A hundred drafts of 60 KB are too large for one
+ * What the CMS lists to the caller of this scope, page by page. A hundred drafts of 60 KB are too large for one
  * response: then ten are read at a time, and if ten are too large each alone.
  */
 async function* pagesOf(
   dependencies: Dependencies,
   kind: PostKind,
-  part: UnpublishedPart,
+  scope: UnpublishedScope,
   caller: CallContext,
 ): AsyncGenerator<readonly CmsRecord[]> {
   const { maxPageSize } = dependencies.cms;
   let limit = maxPageSize;
   for (let read = 0; ; ) {
     if (read >= MAX_PAGES * maxPageSize) throw tooManyRecords(kind, MAX_PAGES * maxPageSize);
-    const page = await readPage(dependencies, kind, { ...part, limit, page: read / limit + 1 }, caller);
+    const page = await readPage(dependencies, kind, { ...scope, limit, page: read / limit + 1 }, caller);
     if (page === 'too-large') {
       limit = limit === SMALL_PAGE ? 1 : SMALL_PAGE;
       continue;
@@ -182,17 +182,17 @@ async function* pagesOf(
 async function readPage(
   { cms, mapping }: Dependencies,
   kind: PostKind,
-  part: UnpublishedPart & { limit: number; page: number },
+  scope: UnpublishedScope & { limit: number; page: number },
   caller: CallContext,
 ): Promise<{ records: readonly CmsRecord[]; isLast: boolean } | 'too-large'> {
-  const request: ListRequest = { view: 'reader', order: 'id', detail: 'mapped', ...part };
+  const request: ListRequest = { view: 'reader', order: 'id', detail: 'mapped', ...scope };
   try {
     const { records, total } = await cms.list(kindMappingOf(mapping, kind)!, request, callOptions(caller));
-    return { records, isLast: part.page * part.limit >= total };
+    return { records, isLast: scope.page * scope.limit >= total };
   } catch (error) {
     // The site has no such collection at present, and so no unpublished records of it.
     if (error instanceof CmsRejected && error.kind === 'no-collection') return { records: [], isLast: true };
-    if (error instanceof CmsUnavailable && error.reason === 'too-large' && part.limit > 1) return 'too-large';
+    if (error instanceof CmsUnavailable && error.reason === 'too-large' && scope.limit > 1) return 'too-large';
     throw cmsToApiError(error, { kind, anonymous: false });
   }
 }

@@ -1,19 +1,16 @@
 // What writes of events, venues and organizers share: the check of the actor's permissions, the common fields of a
 // body, the featured image, and the steps that create, update and trash a post.
 
-import type { FetchedImage } from '../cms/image-fetcher.ts';
 import type { CmsRecord } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
-import { invalidParam } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { FieldsOf, PostFields, PostKind, RecordOf } from '../model/records.ts';
-import { getImage } from '../store/records.ts';
 import { utcZone } from '../time/zones.ts';
 import { cmsToApiError, withApiErrors } from './cms-errors.ts';
 import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
 import { parseWallTimeIn, zoneOf } from './dates.ts';
 import { missingPost } from './read-post.ts';
-import { callOptions, type RequestContext, type RequestImages, writableMapping } from './request.ts';
+import { type RequestContext, writableMapping } from './request.ts';
 import type { Services } from './services.ts';
 
 /** A create or update of one post: what its steps share. */
@@ -109,7 +106,8 @@ export async function save<K extends PostKind>(
   if (input.byField.status !== 'trash' || status === 'trash') return record;
   const trashed = await trashPost(services, kind, id, request);
   if (stored) return trashed;
-  // The CMS changes the slug in the trash: a new record gets it back. WordPress makes a slug of a title.
+  // WordPress adds to the slug of what it moves to the trash: `leaves__trashed`. A record that the original creates in
+  // the trash has `leaves`. WordPress makes a slug of a title.
   const slug = { slug: String(fields.slug ?? fields.title) } as Partial<FieldsOf[K]>;
   return withWriteErrors(write, () => cmsRecords.update(kind, id, slug, request));
 }
@@ -177,76 +175,4 @@ export async function imageField({
 }: PostWrite<PostKind>): Promise<Pick<PostFields, 'image'> | undefined> {
   const { image } = input.byField;
   return image === undefined ? undefined : { image: await request.images!.idOf(String(image)) };
-}
-
-/** Image URLs per request. The gateway fetches each from another server, which it must not flood. */
-const MAX_URLS = 20;
-
-/**
- * `idOf` throws 400 for an image that was not usable and for an upload that the CMS rejects. `isUsable`
- * and `idOf` throw `CmsUnavailable`.
- */
-export function createRequestImages(
-  services: Services,
-  request: Pick<RequestContext, 'actor' | 'requestId' | 'created'>,
-): RequestImages {
-  /** Ids of uploads and fetched images, by the sent text. */
-  const usable = new Map<string, number | FetchedImage>();
-  let urlCount = 0;
-
-  async function findUploaded(id: number): Promise<number | undefined> {
-    const { replica, lookupLimit, cms } = services;
-    if (getImage(replica.db, id)) return id;
-    const found = await lookupLimit.lookUp(request.actor, () => cms.images([id], callOptions(request)));
-    return found?.[0]?.id;
-  }
-
-  /** The upload with this URL on the site, or else the image at this URL. */
-  async function findByUrl(url: string): Promise<number | FetchedImage | undefined> {
-    urlCount += 1;
-    if (urlCount > MAX_URLS) return undefined;
-    try {
-      const isOnSite = new URL(url).host === new URL(services.site().url).host;
-      const id = isOnSite ? await services.cms.findImage(url, callOptions(request)) : undefined;
-      if (id !== undefined) return id;
-    } catch (error) {
-      if (!(error instanceof CmsRejected)) throw error;
-    }
-    return services.imageFetcher.fetch(url, request.actor.account!.userId);
-  }
-
-  return {
-    async isUsable(value) {
-      const text = String(value).trim();
-      const isId = /^\d+$/.test(text);
-      if (!isId && !URL.canParse(text)) return false;
-      const { account } = request.actor;
-      // The gateway fetches nothing for an anonymous actor, whose write fails later.
-      if (!isId && !account?.mayUpload) return account === undefined;
-      if (usable.has(text)) return true;
-      const found = isId ? await findUploaded(Number(text)) : await findByUrl(text);
-      if (found !== undefined) usable.set(text, found);
-      return found !== undefined;
-    },
-    async idOf(value) {
-      const text = value.trim();
-      if (text === '') return 0;
-      const found = usable.get(text);
-      if (found === undefined) throw invalidParam('image');
-      if (typeof found === 'number') return found;
-      try {
-        const { id } = await services.cms.upload(found, callOptions(request));
-        request.created?.push({ kind: 'image', id });
-        services.imageFetcher.release(found);
-        usable.set(text, id);
-        return id;
-      } catch (error) {
-        throw error instanceof CmsRejected ? invalidParam('image') : error;
-      }
-    },
-    release() {
-      for (const image of usable.values()) if (typeof image === 'object') services.imageFetcher.release(image);
-      usable.clear();
-    },
-  };
 }

@@ -269,7 +269,7 @@ export interface Cms {
    * The part of a create's body that the gateway sends again as an update, for plugins of the CMS that react
    * to updates only. Undefined if there is none.
    */
-  touchAfterCreate?(spec: CollectionSpec, body: CmsRecord): CmsRecord | undefined;
+  resendAfterCreate?(spec: CollectionSpec, body: CmsRecord): CmsRecord | undefined;
   /** Changes what the body has, and nothing else. */
   update(spec: CollectionSpec, id: number, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
   /** Throws `CmsRejected` `no-trash` if the collection has none, and `in-trash` if the record is there already. */

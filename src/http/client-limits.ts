@@ -162,8 +162,8 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
     await next();
     const { apiResponse, cached, cacheOutcome: cache } = ctx.state;
     if (!apiResponse || cache === 'shared') return;
-    const builtBytes = Math.max(apiResponse.builtBytes ?? 0, byteLength(cached?.chunks ?? []));
-    const extra = Math.ceil(builtBytes / BYTES_PER_REQUEST) - 1;
+    const chargedBytes = Math.max(apiResponse.chargedBytes ?? 0, byteLength(cached?.chunks ?? []));
+    const extra = Math.ceil(chargedBytes / BYTES_PER_REQUEST) - 1;
     if (extra > 0) rateLimit.charge(address, extra);
   };
 }

@@ -25,10 +25,10 @@ export interface CreateRequest {
   params: unknown;
   request: RequestContext;
   /**
-   * Runs the create and sends `creationKey` to the CMS. Calls `renew` first, which throws 409 if another
-   * gateway has taken over.
+   * Runs the create and sends `creationKey` to the CMS. Calls `renewClaim` (`KeyedCreate`) just before it creates the
+   * record.
    */
-  create(creationKey: string, renew: () => Promise<void>): Promise<ApiResponse>;
+  create(creationKey: string, renewClaim: () => Promise<void>): Promise<ApiResponse>;
   /** Reads a record that was created before, as the actor may see it now. */
   readForReplay(id: number): Promise<ApiResponse>;
 }
@@ -84,7 +84,7 @@ export class Idempotency {
     let isSent = false;
     // The steps before the create may take so long that another gateway assumes this one has crashed, and
     // takes the key over.
-    const renew = async (): Promise<void> => {
+    const renewClaim = async (): Promise<void> => {
       const renewed: IdempotencyEntry = { ...entry, startedMs: this.#services.nowMs() };
       isLost = !(await this.#keys.compareAndSet(creationKey, entry, renewed));
       if (isLost) throw createInProgress();
@@ -94,7 +94,7 @@ export class Idempotency {
     const store = (result: Partial<IdempotencyEntry>) =>
       this.#keys.set(creationKey, { ...entry, ...result }).catch(this.#warn);
     try {
-      const response = await create(creationKey, renew);
+      const response = await create(creationKey, renewClaim);
       await store({ state: 'done', id: (response.body as { id: number }).id });
       return response;
     } catch (error) {

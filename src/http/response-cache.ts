@@ -9,7 +9,7 @@ import Negotiator from 'negotiator';
 import { contentHash, RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
-import { ownTurn } from '../calendar/turns.ts';
+import { soloTurn } from '../calendar/turns.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';
 import type { JsonObject } from '../model/json.ts';
 import { byteLength, joinBytes, utf8 } from '../text/bytes.ts';
@@ -190,7 +190,7 @@ export const parseRendered = (bytes: Uint8Array): JsonObject => JSON.parse(toBuf
 export async function parseItems(items: RenderedList['items']): Promise<JsonObject[]> {
   const parsed: JsonObject[] = [];
   for (const item of items) {
-    await ownTurn();
+    await soloTurn();
     parsed.push(parseRendered(item));
   }
   return parsed;

@@ -60,10 +60,10 @@ async function applyResponseParams(
   { fields, envelope, jsonp }: ResponseParams,
   allow: string,
 ): Promise<ApiResponse> {
-  const { builtBytes = response.body instanceof Uint8Array ? response.body.byteLength : 0 } = response;
+  const { chargedBytes = response.body instanceof Uint8Array ? response.body.byteLength : 0 } = response;
   const isSelected = fields.length > 0 && response.status < 400;
   const body = isSelected ? await selectFromBody(response.body, fields) : response.body;
-  if (!envelope && jsonp === undefined) return { ...response, builtBytes, body };
+  if (!envelope && jsonp === undefined) return { ...response, chargedBytes, body };
   let chunks = chunksOf(body);
   if (envelope) {
     const headers = parseNumbers({ Allow: allow, ...response.headers });
@@ -74,7 +74,7 @@ async function applyResponseParams(
   if (jsonp !== undefined) chunks = [utf8(`/**/${jsonp}(`), ...chunks, utf8(')')];
   return {
     ...response,
-    builtBytes,
+    chargedBytes,
     status: envelope ? 200 : response.status,
     // The envelope has the headers of the response that it holds.
     headers: {

@@ -1,5 +1,4 @@
-// The API's error catalogue: the status, code and message of every error, as The Events Calendar answers
-// them.
+// The API's error catalogue: the status, code and message of every error, as The Events Calendar answers them.
 
 import { ApiError, type ReplicaError } from '../errors.ts';
 import { type Kind, type LinkedKind, PLURALS, type PostKind } from '../model/records.ts';

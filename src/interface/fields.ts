@@ -1,6 +1,5 @@
-// The field table: every field of each kind, with its type, its parameter in creates and updates, and its
-// response property. Parameters, response schemas, mappings, the serializer and the writers derive their
-// fields from it.
+// The field table: every field of each kind, with its type, its parameter in creates and updates, and its response
+// property. Parameters, response schemas, mappings, the serializer and the writers derive their fields from it.
 
 import { ATTENDANCE_MODES, EVENT_STATUSES } from '../model/event-state.ts';
 import { isPostKind, type Kind, type LinkedKind, NO_TIME, type PostKind, type TermKind } from '../model/records.ts';
@@ -39,7 +38,7 @@ export interface Field {
   /** Searches look into the text. */
   searched?: true;
   /** The kind of the records that the ids refer to. */
-  references?: Exclude<Kind, 'event'>;
+  targetKind?: Exclude<Kind, 'event'>;
   /** The field's parameter in creates and updates. Absent: clients cannot set the field. */
   parameter?: FieldParameter;
   /** The response property is the record's value, which the serializer copies. */
@@ -72,8 +71,8 @@ const text = fieldOf('text', '');
 const html = fieldOf('html', '');
 const number = fieldOf('number', 0);
 const boolean = (key: string, empty: boolean, options: FieldOptions): Field => fieldOf('boolean', empty)(key, options);
-const links = (key: string, references: Exclude<Kind, 'event'>, options: FieldOptions): Field =>
-  fieldOf('ids', [])(key, { references, ...options });
+const links = (key: string, targetKind: Exclude<Kind, 'event'>, options: FieldOptions): Field =>
+  fieldOf('ids', [])(key, { targetKind, ...options });
 const date = (key: string, type: 'site-time' | 'utc-time', options: FieldOptions): Field =>
   fieldOf(type, NO_TIME)(key, options);
 /** A coordinate of a venue. The original shows it, but lacks a parameter to write it. */
@@ -81,7 +80,7 @@ const coordinate = (key: string, type: ParamType, name: string): Field =>
   fieldOf('coordinate', null)(key, copied(type, SIZES.number, `${name} in degrees (WGS 84)`, { addition: true }));
 
 /** The default that the namespace index shows for optional texts. It has no effect. */
-const DEFAULT_NULL = { default: null };
+const DEFAULT_NULL = { shownDefault: null };
 
 /** The fields that events, venues and organizers share. */
 const postFields = (kind: PostKind): FieldTable => {
@@ -219,7 +218,7 @@ const EVENT: FieldTable = {
   all_day: boolean(
     'allDay',
     false,
-    settable(types.flag, SIZES.flag, 'Whether it lasts whole days', { default: false }),
+    settable(types.flag, SIZES.flag, 'Whether it lasts whole days', { shownDefault: false }),
   ),
   start_date: wallTime('start', 'When it starts'),
   end_date: wallTime('end', 'When it ends'),

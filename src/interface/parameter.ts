@@ -12,10 +12,10 @@ export interface Parameter {
   limit: Limit;
   required?: boolean;
   /**
-   * As the namespace index shows it. `computed`: determined per request (the namespace as called, the page size,
-   * the default date range).
+   * Only for the namespace index and the OpenAPI document: each use case has its own default. `computed`: they show
+   * another one for each request or site (the namespace as called, the page size, the default date range).
    */
-  default?: string | number | boolean | null | 'computed';
+  shownDefault?: string | number | boolean | null | 'computed';
   /** Property of the record that the parameter sets. */
   recordKey?: string;
   /** The value is a segment of the path. A query or body parameter of the same name is a different parameter. */
@@ -46,20 +46,14 @@ export interface ReferenceChecks {
   /** Id of the term with this slug, id or name; a slug takes precedence over an id, and an id over a name. */
   findTerm(kind: TermKind, text: string): Promise<number | undefined>;
   userExists(id: number): Promise<boolean>;
-  /** True if the actor may use this as an image: the id of an uploaded image, or the URL of an image. */
-  isUsableImage(value: string | number): Promise<boolean>;
+  /** Whether the actor may use the image. Downloads a foreign URL, and keeps it for the write (`RequestImages`). */
+  fetchImageIfUsable(value: string | number): Promise<boolean>;
 }
-
-/**
- * What a check says of a value. `message`: an error of its own, instead of "Invalid parameter." `parsed`: the value is
- * valid, and `parsed` is used instead of what `parse` would return.
- */
-export type Verdict = boolean | { code: string; message: string } | { parsed: unknown };
 
 /** The type that WordPress checks in the second stage of validation. */
 export type JsonType = 'string' | 'boolean' | 'integer';
 
-/** Validation has two stages, as in The Events Calendar: `accepts` and `verify` come first, `jsonType` second. */
+/** Validation has two stages, as in The Events Calendar: `accepts`, `verify` and `resolve`, then `jsonType`. */
 export interface ParamType {
   /** JSON Schema for the documentation. */
   schema: Schema;
@@ -67,14 +61,18 @@ export interface ParamType {
   examples?: readonly string[];
   /** What to write instead of a refused value, for the error. Default: one of the words of `schema.enum`. */
   hint?: string | ((value: unknown) => string);
-  /** The value may be a list or CSV, and a list filter of the type may be sent several times. */
+  /** `tags[]=1&tags[]=2` and `tags=1,2` are lists. In a query `tags=1&tags=2` is one too: else the last would count. */
   isList?: true;
   /** The parameters of the records that the value can hold, such as a venue in the body of an event. */
   inline?: readonly Parameter[];
   /** First stage: the form of the value. Not called for null. */
   accepts?: (value: unknown) => boolean;
   /** First stage: what the value refers to. Called only if `accepts` returned true. */
-  verify?: (value: unknown, checks: ReferenceChecks) => Verdict | Promise<Verdict>;
+  verify?: (value: unknown, checks: ReferenceChecks) => boolean | Promise<boolean>;
+  /** Instead of `verify` and `parse`: finds what the value refers to, slugs -> ids. Undefined: the value is refused. */
+  resolve?: (value: unknown, checks: ReferenceChecks) => Promise<unknown>;
+  /** The error of a refused value, instead of "Invalid parameter." */
+  error?: { code: string; message: string };
   /** Second stage: the JSON type. */
   jsonType?: JsonType;
   /** Converts a valid value for the use case. Absent: the value is used as sent. */

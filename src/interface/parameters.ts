@@ -10,8 +10,8 @@ import { SIZES } from './value-lengths.ts';
 import * as types from './value-types.ts';
 
 const paging = (plural: string): Parameter[] => [
-  parameter('page', types.count, SIZES.number, `The page of the list of ${plural}`, { default: 1 }),
-  parameter('per_page', types.count, SIZES.number, `How many ${plural} a page holds`, { default: 'computed' }),
+  parameter('page', types.count, SIZES.number, `The page of the list of ${plural}`, { shownDefault: 1 }),
+  parameter('per_page', types.count, SIZES.number, `How many ${plural} a page holds`, { shownDefault: 'computed' }),
 ];
 
 const modifiedAfter = (plural: string, condition = 'that changed after this time'): Parameter =>
@@ -43,8 +43,8 @@ const bound = (name: string, description: string, options: ParameterOptions = {}
 /** Which events a list holds, and which an iCalendar file (`events.ics?venue=5`) or an Atom feed. */
 export const eventListParameters: Parameter[] = [
   ...paging('events'),
-  bound('start_date', 'Events that start on this date or later', { default: 'computed' }),
-  bound('end_date', 'Events that end on this date or earlier', { default: 'computed' }),
+  bound('start_date', 'Events that start on this date or later', { shownDefault: 'computed' }),
+  bound('end_date', 'Events that end on this date or earlier', { shownDefault: 'computed' }),
   bound('starts_before', 'Events that start before this date'),
   bound('starts_after', 'Events that start after this date'),
   bound('ends_before', 'Events that end before this date'),
@@ -54,7 +54,7 @@ export const eventListParameters: Parameter[] = [
     types.nonBlankFlag,
     SIZES.flag,
     'Whether dates apply to the second; otherwise to whole days',
-    { default: 'false' },
+    { shownDefault: 'false' },
   ),
   parameter('search', types.text, SIZES.search, 'Text in title, excerpt or description'),
   parameter(
@@ -98,7 +98,7 @@ const linkedList = (kind: LinkedKind, plural: string): Parameter[] => [
   parameter('event', types.existingId('event'), SIZES.number, `The ${plural} of this event, by id`),
   parameter('has_events', types.looseFlag, SIZES.flag, `Only ${plural} with events, or only those without`),
   parameter('only_with_upcoming', types.looseFlag, SIZES.flag, `Only ${plural} with upcoming events`, {
-    default: false,
+    shownDefault: false,
   }),
   parameter('status', types.listedStatus, SIZES.status, `Only ${plural} in these statuses`),
   modifiedAfter(plural),
@@ -128,7 +128,9 @@ const termList = (kind: TermKind, plural: string): Parameter[] => [
   parameter('include', types.existingTerms(kind), SIZES.terms, `Only these ${plural}, by id or slug`),
   parameter('order', types.oneOf(['asc', 'desc']), SIZES.flag, 'Ascending or descending'),
   parameter('orderby', types.oneOf(TERM_ORDERS), SIZES.flag, 'What to sort by'),
-  parameter('hide_empty', types.flag, SIZES.flag, `Whether to leave out ${plural} without events`, { default: '1' }),
+  parameter('hide_empty', types.flag, SIZES.flag, `Whether to leave out ${plural} without events`, {
+    shownDefault: '1',
+  }),
   ...(kind === 'category'
     ? [parameter('parent', types.parentFilter, SIZES.line, 'Children of this category, by id')]
     : []),
@@ -170,11 +172,11 @@ export const slugParameters = (kind: PostKind): Parameter[] => [
 export const eventSlugToUpdate = parameter('slug', types.text, SIZES.slug, 'Slug of the event', { inPath: true });
 
 export const namespaceParameters: Parameter[] = [
-  parameter('namespace', types.anyValue, SIZES.slug, 'The namespace to describe', { default: 'computed' }),
-  parameter('context', types.anyValue, SIZES.slug, 'No effect', { default: 'view' }),
+  parameter('namespace', types.anyValue, SIZES.slug, 'The namespace to describe', { shownDefault: 'computed' }),
+  parameter('context', types.anyValue, SIZES.slug, 'No effect', { shownDefault: 'view' }),
 ];
 
 export const changesParameters: Parameter[] = [
   parameter('since', types.changeToken, SIZES.line, 'The token of an earlier response; without one, no changes'),
-  parameter('limit', types.count, SIZES.number, 'How many changes at most, up to 1000', { default: 500 }),
+  parameter('limit', types.count, SIZES.number, 'How many changes at most, up to 1000', { shownDefault: 500 }),
 ];

@@ -241,13 +241,13 @@ export const CHANGES_SCHEMA: Schema = objectSchema({
 
 /** The schema of a page of a list. */
 export function listEnvelope(kind: Kind): Schema {
-  const link: Schema = { type: 'string', format: 'uri' };
+  const url: Schema = { type: 'string', format: 'uri' };
   return objectSchema(
     {
       [PLURALS[kind]]: { type: 'array', items: schemaRef(SCHEMA_NAMES[kind]) },
-      rest_url: link,
-      next_rest_url: { ...link, description: 'Absent on the last page' },
-      previous_rest_url: { ...link, description: 'Absent on the first page' },
+      rest_url: url,
+      next_rest_url: { ...url, description: 'Absent on the last page' },
+      previous_rest_url: { ...url, description: 'Absent on the first page' },
       total: integerSchema(),
       total_pages: integerSchema(),
     },

@@ -155,7 +155,7 @@ function describeParameters(parameters: readonly Parameter[], context: Namespace
   for (const parameter of shown) {
     const { name, required = false, description, type } = parameter;
     if (Object.hasOwn(args, name)) continue;
-    const value = parameter.default === 'computed' ? context.defaults[name] : parameter.default;
+    const value = parameter.shownDefault === 'computed' ? context.defaults[name] : parameter.shownDefault;
     args[name] = { required, ...(value === undefined ? {} : { default: value }), description, ...type.schema };
   }
   return args;

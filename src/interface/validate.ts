@@ -5,7 +5,7 @@ import { isObject } from '../model/json.ts';
 import type { LinkedKind } from '../model/records.ts';
 import { invalidParams, missingParams, type ParamError, wrongType } from './errors.ts';
 import { BODY_PARAMETERS } from './fields.ts';
-import type { Input, JsonType, Parameter, ParamType, ReferenceChecks, Verdict } from './parameter.ts';
+import type { Input, JsonType, Parameter, ParamType, ReferenceChecks } from './parameter.ts';
 import type { Endpoint } from './routes.ts';
 import { GLOBAL_LIMITS, type Limit, MAX_NAMES, UNDECLARED_LIMIT } from './value-lengths.ts';
 import { parseBoolean, parseNumber } from './value-types.ts';
@@ -33,11 +33,11 @@ export async function validate(endpoint: Endpoint, request: RequestValues, check
   // Of a name in both the body has the value.
   const sent = { ...query, ...body };
   rejectMissing(parameters, sent);
-  const parsed = await checkValues(parameters, path, sent, checks);
+  const resolved = await checkValues(parameters, path, sent, checks);
   checkJsonTypes(parameters, sent, new Set([...Object.keys(body), ...Object.keys(query)]));
   // Only in a write does null have a meaning: it clears the field.
   const isWrite = operation === 'create' || operation === 'update';
-  return parseInput(parameters, path, isWrite ? sent : withoutNull(sent), parsed);
+  return parseInput(parameters, path, isWrite ? sent : withoutNull(sent), resolved);
 }
 
 function rejectMissing(parameters: readonly Parameter[], sent: Record<string, unknown>): void {
@@ -47,7 +47,7 @@ function rejectMissing(parameters: readonly Parameter[], sent: Record<string, un
   if (missing.length > 0) throw missingParams(missing.map(({ name }) => name));
 }
 
-/** Returns the values that a check has parsed, by parameter: the ids of terms that were sent as slugs. */
+/** Returns what `resolve` found, by parameter: the ids of terms that were sent as slugs. */
 async function checkValues(
   parameters: readonly Parameter[],
   path: Record<string, unknown>,
@@ -55,20 +55,21 @@ async function checkValues(
   checks: ReferenceChecks,
 ): Promise<ReadonlyMap<string, unknown>> {
   const errors: ParamError[] = [];
-  const parsed = new Map<string, unknown>();
+  const resolved = new Map<string, unknown>();
   for (const parameter of parameters) {
     const { name, type, inPath } = parameter;
     const value = (inPath ? path : sent)[name] ?? undefined;
     if (value === undefined) continue;
-    const result = (type.accepts?.(value) ?? true) && (type.verify?.(value, checks) ?? true);
-    // Most checks are synchronous.
-    const verdict = result instanceof Promise ? await result : result;
-    const error = paramError(parameter, value, verdict);
-    if (error) errors.push(error);
-    if (typeof verdict === 'object' && 'parsed' in verdict) parsed.set(name, verdict.parsed);
+    let isValid = type.accepts?.(value) ?? true;
+    if (isValid && type.verify) isValid = await type.verify(value, checks);
+    if (isValid && type.resolve) {
+      resolved.set(name, await type.resolve(value, checks));
+      isValid = resolved.get(name) !== undefined;
+    }
+    if (!isValid) errors.push(paramError(parameter, value));
   }
   if (errors.length > 0) throw invalidParams(errors);
-  return parsed;
+  return resolved;
 }
 
 function checkJsonTypes(
@@ -83,10 +84,10 @@ function checkJsonTypes(
   if (errors.length > 0) throw invalidParams(errors);
 }
 
-function paramError({ name, type }: Parameter, value: unknown, verdict: Verdict): ParamError | undefined {
-  if (typeof verdict === 'boolean') return verdict ? undefined : { name, hint: hintOf(type, value) };
-  if ('parsed' in verdict) return undefined;
-  return { name, message: verdict.message, detail: { ...verdict, data: { status: 400 } } };
+function paramError({ name, type }: Parameter, value: unknown): ParamError {
+  const { error } = type;
+  if (!error) return { name, hint: hintOf(type, value) };
+  return { name, message: error.message, detail: { ...error, data: { status: 400 } } };
 }
 
 export const hintOf = ({ hint, schema }: ParamType, value?: unknown): string | undefined =>
@@ -101,18 +102,17 @@ export const unknownNames = ({ parameters }: Endpoint, sent: Record<string, unkn
     (name) => name !== '_' && !UNDECLARED.has(name) && !parameters.some((one) => one.name === name && !one.inPath),
   );
 
-/** @param parsed the values that a check has parsed already */
 function parseInput(
   parameters: readonly Parameter[],
   path: Record<string, unknown>,
   sent: Record<string, unknown>,
-  parsed: ReadonlyMap<string, unknown>,
+  resolved: ReadonlyMap<string, unknown>,
 ): Input {
   const input: Input = { path: {}, values: {}, raw: sent, byField: {}, parameterOf: {} };
   for (const { name, type, inPath, recordKey = name } of parameters) {
     const value = inPath ? path[name] : sent[name];
     if (value === undefined) continue;
-    const result = parsed.has(name) ? parsed.get(name) : parseValue(type, value);
+    const result = resolved.has(name) ? resolved.get(name) : parseValue(type, value);
     if (inPath) Object.assign(input.path, { [name]: result });
     else {
       input.values[name] = result;

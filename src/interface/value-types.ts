@@ -18,12 +18,19 @@ export const count: ParamType = {
   parse: parsePositiveInteger,
 };
 
+/**
+ * The flags, in any letter case. A venue's `show_map` is a `textFlag`, because The Events Calendar takes it as text.
+ *
+ *                    true                            false              refused
+ *     flag           true, 1                         false, 0           all else
+ *     looseFlag      true 1 yes y on enable enabled  all else           nothing
+ *     nonBlankFlag   as looseFlag                    all else           '', a list
+ *     textFlag       as looseFlag                    all other texts    what is no text
+ */
 export const flag: ParamType = { schema: { type: 'boolean' }, jsonType: 'boolean', parse: parseBoolean };
 
-/** A flag that accepts every value. */
 export const looseFlag: ParamType = { schema: { type: 'boolean' }, parse: isTruthy };
 
-/** A loose flag that may not be blank: `strict_dates`. */
 export const nonBlankFlag: ParamType = {
   ...looseFlag,
   hint: 'Write true or false.',
@@ -31,14 +38,13 @@ export const nonBlankFlag: ParamType = {
     (typeof value === 'string' && value !== '') || typeof value === 'boolean' || typeof value === 'number',
 };
 
-/** A flag of a venue, which The Events Calendar takes as text. */
 export const textFlag: ParamType = { schema: { type: 'string' }, jsonType: 'string', parse: isTruthy };
 
 /** Needs the plugin Event Tickets: true is an error, false filters nothing. */
 export const tickets: ParamType = {
   ...flag,
-  verify: (value) =>
-    isTruthy(value) ? { code: 'event-tickets-not-active', message: 'Event Tickets plugin is not activated.' } : true,
+  accepts: (value) => !isTruthy(value),
+  error: { code: 'event-tickets-not-active', message: 'Event Tickets plugin is not activated.' },
 };
 
 export const anyValue: ParamType = { schema: {} };
@@ -284,7 +290,7 @@ export function existingIds(kind: PostKind): ParamType {
     ...uncheckedIds,
     hint: `There is no such ${kind}. Write ids that exist, such as 4,7.`,
     verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
-    // The links repeat `7,7` as it was sent.
+    // The URLs of the pages repeat `7,7` as it was sent.
     parse: (value) => parseList(value).map(parsePositiveInteger),
   };
 }
@@ -315,7 +321,7 @@ export const image: ParamType = {
   schema: { type: 'string' },
   hint: 'Write the id of an uploaded image, or the URL of an image that this gateway can reach.',
   accepts: (value) => (typeof value === 'string' && !isEmpty(value)) || typeof value === 'number',
-  verify: (value, checks) => checks.isUsableImage(value as string | number),
+  verify: (value, checks) => checks.fetchImageIfUsable(value as string | number),
   jsonType: 'string',
 };
 
@@ -323,7 +329,7 @@ export const image: ParamType = {
 export const clearableImage: ParamType = {
   ...image,
   accepts: (value) => typeof value === 'string' || typeof value === 'number' || isEmpty(value),
-  verify: (value, checks) => isEmpty(value) || checks.isUsableImage(value as string | number),
+  verify: (value, checks) => isEmpty(value) || checks.fetchImageIfUsable(value as string | number),
   parse: (value) => (isEmpty(value) ? '' : value),
 };
 
@@ -364,7 +370,7 @@ async function isCreatable(
     if (value === undefined && required) return false;
     if (value === undefined || (required && kind === 'venue' && value === '')) continue;
     if (type.accepts && !type.accepts(value)) return false;
-    if (type.verify && (await type.verify(value, checks)) !== true) return false;
+    if (type.verify && !(await type.verify(value, checks))) return false;
   }
   return true;
 }
@@ -400,21 +406,21 @@ async function isCategory(value: unknown, checks: ReferenceChecks): Promise<bool
     : checks.exists('category', id);
 }
 
-/** Existing terms by id, slug or name. Parses to ids. */
+/** Existing terms by id, slug or name. */
 export function existingTerms(kind: TermKind): ParamType {
   return {
     schema: TERM_LIST,
     hint: `There is no such ${kind}. Write ids or slugs that exist, such as 4,music.`,
     isList: true,
     accepts: isTermList,
-    async verify(value, checks) {
+    async resolve(value, checks) {
       const ids: number[] = [];
       for (const item of parseList(value)) {
         const id = await checks.findTerm(kind, String(item));
-        if (id === undefined) return false;
+        if (id === undefined) return undefined;
         ids.push(id);
       }
-      return { parsed: ids };
+      return ids;
     },
   };
 }
@@ -486,10 +492,7 @@ export function parseBoolean(value: unknown): boolean | undefined {
   return text === 'false' || text === '0' ? false : undefined;
 }
 
-/**
- * For loose flags (`strict_dates`, `has_events`, a venue's `show_map`): `true`, `1`, `yes`, `y`, `on`,
- * `enable` and `enabled` are true, all else is false.
- */
+/** For loose flags: the table is at `flag`. */
 export function isTruthy(value: unknown): boolean {
   return /^(true|1|yes|y|on|enabled?)$/i.test(String(value));
 }

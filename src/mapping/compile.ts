@@ -177,10 +177,10 @@ function compileNamed(kind: Kind, name: string, spec: KindSpec, mapping: Mapping
   const unknown = sentWith.find((one) => !Object.hasOwn(FIELDS[kind], one));
   if (unknown !== undefined)
     throw new MappingFieldError('/sentWith', `the API has no field "${unknown}" of ${withArticle(kind)}`);
-  if ((embedded || via) && field.references !== 'venue' && field.references !== 'organizer')
+  if ((embedded || via) && field.targetKind !== 'venue' && field.targetKind !== 'organizer')
     throw new MappingFieldError(embedded ? '/embedded' : '/via', 'is for a venue or an organizer of an event');
-  if (field.references) {
-    const reference = compileReference(field.references, field, fieldSpec, mapping);
+  if (field.targetKind) {
+    const reference = compileReference(field.targetKind, field, fieldSpec, mapping);
     return reference && { name, field, sentWith, ...reference };
   }
   const location = fieldSpec ?? CMS_RULES[mapping.upstream].coreLocations[storedAsOf(kind, spec)][field.key];

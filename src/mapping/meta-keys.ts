@@ -56,7 +56,7 @@ export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey
 export const linkKeysOf = (kind: Kind, { fields = {} }: KindSpec): { name: string; key: string }[] =>
   Object.entries(fields).flatMap(([name, spec]) => {
     const key = fieldSpecOf(spec).via?.key;
-    return key !== undefined && FIELDS.event[name]?.references === kind ? [{ name, key }] : [];
+    return key !== undefined && FIELDS.event[name]?.targetKind === kind ? [{ name, key }] : [];
   });
 
 /** What its password does not hide of an event, because lists find and show it by these: paths such as `meta.start`. */

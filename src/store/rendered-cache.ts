@@ -41,12 +41,12 @@ function dependenciesOf(record: CalendarRecord): Dependency[] {
   return [own, ...image, ...(record.kind === 'event' ? linksOf(record) : [])];
 }
 
-const entryKey = (rendering: string, kind: Kind, id: number) => `${kind} ${id} ${rendering}`;
+const entryKey = (formKey: string, kind: Kind, id: number) => `${kind} ${id} ${formKey}`;
 
 /**
  * Evicts the least recently used entries. A change evicts nothing: it is noted in O(1), and `get` compares the noted
  * changes with the entry's dependencies. So an event added to a category of fifty thousand events, all of which show
- * the category's count, costs one note. A rendering is a form (`single`, or `item` of a list) and the base URL.
+ * the category's count, costs one note. `formKey` is a form (`single`, or `item` of a list) and the base URL.
  */
 export class RenderedCache {
   readonly #db: Database;
@@ -64,9 +64,9 @@ export class RenderedCache {
   }
 
   /** A rendered record that is valid now. */
-  get(rendering: string, kind: Kind, id: number): RenderedRecord | undefined {
+  get(formKey: string, kind: Kind, id: number): RenderedRecord | undefined {
     const { version } = this.#db;
-    const entry = this.#entries.get(entryKey(rendering, kind, id));
+    const entry = this.#entries.get(entryKey(formKey, kind, id));
     if (entry === undefined || entry.validAtVersion === version) return entry;
     // An outdated entry stays until it is replaced.
     const { dependencies, validAtVersion } = entry;
@@ -77,9 +77,9 @@ export class RenderedCache {
   }
 
   /** `record` must be what was rendered, read at the current version (without `await` in between). */
-  set(rendering: string, record: CalendarRecord, rendered: RenderedRecord): void {
+  set(formKey: string, record: CalendarRecord, rendered: RenderedRecord): void {
     const entry = { ...rendered, dependencies: dependenciesOf(record), validAtVersion: this.#db.version };
-    this.#entries.set(entryKey(rendering, record.kind, record.id), entry);
+    this.#entries.set(entryKey(formKey, record.kind, record.id), entry);
   }
 
   /** In the next version (`Database.changed`, after the transaction) this record or image is another. */

@@ -135,7 +135,7 @@ describe('modified_after of categories and tags', () => {
     expect(await names('2027-01-01')).to.deep.equal(['Music', 'Soul']);
   });
 
-  it('combines with other filters and with contexts, and the links to other pages have it', async () => {
+  it('combines with other filters and with contexts, and the URLs of other pages have it', async () => {
     nowMs += MINUTE_MS;
     const since = now();
     for (const name of ['Blues', 'Bluegrass']) await gateway.request('/categories', { as: 'admin', json: { name } });

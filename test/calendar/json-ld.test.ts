@@ -1,7 +1,7 @@
 // `json_ld` of events, venues and organizers in single reads.
 
 import { expect } from 'chai';
-import { eventJsonLd } from '../../src/calendar/serializer.ts';
+import { eventJsonLd } from '../../src/calendar/json-ld.ts';
 import type { CalendarRecord } from '../../src/model/records.ts';
 import { event, organizer, venue } from '../store/sample-records.ts';
 import { big, CITY, NEW_YORK, serializerFixture } from './serializer-fixture.ts';

@@ -3,7 +3,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createRequestImages } from '../../src/calendar/write-post.ts';
+import { createRequestImages } from '../../src/calendar/request-images.ts';
 import type { ImageFetcher } from '../../src/cms/image-fetcher.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { type Json, startGateway, type TestGateway } from '../start-gateway.ts';
@@ -76,7 +76,8 @@ describe('a body with very many items', () => {
       { ...gateway.services, imageFetcher },
       { actor: { credentials: CREDENTIALS.admin, account } },
     );
-    for (let n = 0; n < 50; n += 1) expect(await images.isUsable(`https://images.example/${n}.png`)).to.equal(false);
+    for (let n = 0; n < 50; n += 1)
+      expect(await images.fetchIfUsable(`https://images.example/${n}.png`)).to.equal(false);
     expect(fetched).to.have.length(20);
   });
 });

@@ -49,7 +49,7 @@ describe('the order of events', () => {
       expect(await list(query), query).to.deep.equal(plain);
   });
 
-  it('is the same on every page, which the links lead through', async () => {
+  it('is the same on every page, which the URLs lead through', async () => {
     const shown: number[] = [];
     let url: string | undefined = '/events?orderby=modified&order=desc&per_page=1';
     while (url !== undefined) {

@@ -1,4 +1,4 @@
-// Responses, links and pages of the five lists.
+// Responses, URLs and pages of the five lists.
 
 import { expect } from 'chai';
 import { expectError, expectInvalid } from '../record/expectations.ts';
@@ -10,7 +10,7 @@ describe('lists', () => {
   const { get } = fixture;
 
   describe('response', () => {
-    it('has its properties in order, numbers as totals, and no links to pages that do not exist', async () => {
+    it('has its properties in order, numbers as totals, and no URLs of pages that do not exist', async () => {
       for (const name of ['events', 'venues', 'organizers', 'categories', 'tags']) {
         const { body, headers } = await fixture.gateway.request(`/${name}`);
         expect(Object.keys(body)).to.deep.equal([name, 'rest_url', 'total', 'total_pages']);
@@ -71,8 +71,8 @@ describe('lists', () => {
     });
   });
 
-  describe('links', () => {
-    it('of events: encoded, the links to other pages with page last and without it for the first', async () => {
+  describe('URLs of pages', () => {
+    it('of events: encoded, the URLs of other pages with page last and without it for the first', async () => {
       const body = await get('/events?per_page=1&page=2');
       const encoded = 'start_date=2026-11-20+00%3A00%3A00&end_date=2028-11-21+23%3A59%3A59';
       expect(body.rest_url).to.equal(`${BASE}/events/?page=2&per_page=1&${encoded}&status=publish`);

@@ -1,7 +1,7 @@
-// The page size, and the links to a page, the next and the previous one.
+// The page size, and the URLs of a page, the next and the previous one.
 
 import { expect } from 'chai';
-import { pageLinks, requestedPage, totalPages } from '../../src/calendar/list-response.ts';
+import { pageUrls, requestedPage, totalPages } from '../../src/calendar/list-response.ts';
 
 const LISTS = { perPage: 4, maxPerPage: 50 };
 
@@ -25,10 +25,10 @@ describe('pages', () => {
   });
 });
 
-describe('links of a list', () => {
+describe('URLs of the pages of a list', () => {
   const at = (page: number, sent: Record<string, unknown> = {}) =>
-    pageLinks(
-      { kind: 'event', linkValues: { ...sent, page, per_page: 3 }, page: { page, limit: 3, offset: 0 }, total: 9 },
+    pageUrls(
+      { kind: 'event', urlValues: { ...sent, page, per_page: 3 }, page: { page, limit: 3, offset: 0 }, total: 9 },
       'B',
     );
   const dates = { start_date: '2026-11-20 00:00:00', status: 'publish' };

@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ownTurn, withSlot } from '../../src/calendar/turns.ts';
+import { soloTurn, withSlot } from '../../src/calendar/turns.ts';
 import { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
 import { on } from './list-fixture.ts';
 import { seededGateway } from './seeded-gateway.ts';
@@ -30,7 +30,7 @@ describe('the turns of long work', () => {
     const count = countTurns(start.promise);
     const request = async (name: string) => {
       for (let step = 0; step < 3; step += 1) {
-        await ownTurn();
+        await soloTurn();
         steps.push({ name, turn: count.turn });
       }
     };

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { unavailableError } from '../../src/calendar/cms-errors.ts';
 import { withCreatedInError } from '../../src/calendar/cms-records.ts';
 import type { CreatedRecord, RequestContext } from '../../src/calendar/request.ts';
-import { createRequestImages } from '../../src/calendar/write-post.ts';
+import { createRequestImages } from '../../src/calendar/request-images.ts';
 import { createImageFetcher } from '../../src/cms/image-fetcher.ts';
 import { rejection as wordPressRejection } from '../../src/cms/wordpress/rest-api.ts';
 import { type ApiError, CmsUnavailable } from '../../src/errors.ts';
@@ -60,7 +60,7 @@ const checks: ReferenceChecks = {
   slugExists: yes,
   findTerm: async () => undefined,
   userExists: yes,
-  isUsableImage: yes,
+  fetchImageIfUsable: yes,
 };
 
 /** The error of a call that must fail. */
@@ -97,7 +97,7 @@ export function writeFixture() {
       const routePath = operation === 'create' ? path : `${path}/{id}`;
       const route = ROUTES.find((candidate) => candidate.path === routePath)!;
       const endpoint = route.endpoints.find((candidate) => candidate.operation === operation)!;
-      if (typeof body.image === 'string') await images.isUsable(body.image);
+      if (typeof body.image === 'string') await images.fetchIfUsable(body.image);
       const input = await validate(endpoint, { path: { id: String(id) }, query: {}, body }, checks);
       const kinds = { '/events': 'event', '/venues': 'venue', '/categories': 'category' } as const;
       const useCases = gateway.useCases[kinds[path as keyof typeof kinds]];

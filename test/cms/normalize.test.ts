@@ -88,7 +88,7 @@ describe('the settings of a collection for WordPress', () => {
     cmsSettings: {
       listParams: { show: 'all' },
       statuses: ['expired'],
-      touchAfterCreate: ['meta.start', 'meta.end', 'title'],
+      resendAfterCreate: ['meta.start', 'meta.end', 'title'],
     },
   };
   const queries: unknown[] = [];
@@ -107,11 +107,11 @@ describe('the settings of a collection for WordPress', () => {
 
   it('say which part of a create follows as an update', () => {
     const body = { title: 'Party', status: 'publish', meta: { start: '2027-01-10', end: '2027-01-11', cost: '5' } };
-    expect(collections.touchAfterCreate!(spec, body)).to.deep.equal({
+    expect(collections.resendAfterCreate!(spec, body)).to.deep.equal({
       title: 'Party',
       meta: { start: '2027-01-10', end: '2027-01-11' },
     });
-    expect(collections.touchAfterCreate!(plainCollection('events', 'posts'), body)).to.equal(undefined);
+    expect(collections.resendAfterCreate!(plainCollection('events', 'posts'), body)).to.equal(undefined);
   });
 });
 

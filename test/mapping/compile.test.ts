@@ -250,7 +250,7 @@ describe('options of a kind', () => {
   it('are part of the compiled mapping', () => {
     const settings = (name: string) => loadMapping(name).kinds.event.cmsSettings;
     expect(settings('gatherpress')).to.deep.equal({ listParams: { gatherpress_event_query: 'all' } });
-    expect(settings('tribe-events-native')).to.deep.equal({ touchAfterCreate: ['meta._EventStartDate'] });
+    expect(settings('tribe-events-native')).to.deep.equal({ resendAfterCreate: ['meta._EventStartDate'] });
     expect(settings('wp-event-manager')).to.deep.equal({ statuses: ['expired'] });
     expect(settings('acf')).to.deep.equal({});
     expect(loadMapping('event-organiser').kinds.event).to.include({ dedupe: true, readOnly: true });

@@ -305,7 +305,7 @@ describe('invalid mapping file', () => {
   it('lists the known keys beside an unknown one', () => {
     expect(errorOf(sourceWith({}, {}, { readonly: true })).message).to.match(/known are .*readOnly/);
     expect(errorOf(sourceWith({}, {}, { wordpress: { listparams: {} } })).message).to.include(
-      'at /event/wordpress: has the unknown key "listparams"; known are listParams, statuses, touchAfterCreate',
+      'at /event/wordpress: has the unknown key "listparams"; known are listParams, statuses, resendAfterCreate',
     );
   });
 

@@ -18,7 +18,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       replacement: '_1 ? record : undefined',
     },
   }),
-  ...mutantsOf('src/calendar/linked-records.ts', 'test/http/visibility.test.ts', {
+  ...mutantsOf('src/calendar/duplicates.ts', 'test/http/visibility.test.ts', {
     'the response to a create contains no protected record': {
       function: 'findSame',
       code: '&& !_1.protected',

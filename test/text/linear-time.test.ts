@@ -3,9 +3,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { normalizeCost, serializeCost } from '../../src/calendar/cost.ts';
-import { comparableText } from '../../src/calendar/linked-records.ts';
+import { comparableText } from '../../src/calendar/duplicates.ts';
+import { description } from '../../src/calendar/json-ld.ts';
 import { searchWords } from '../../src/calendar/search-words.ts';
-import { description } from '../../src/calendar/serializer.ts';
 import { filenameOf } from '../../src/cms/image-fetcher.ts';
 import { decodeCost } from '../../src/text/cost.ts';
 import { htmlText, textLines } from '../../src/text/html.ts';

@@ -13,7 +13,7 @@ import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
 import { buildFromEvents } from '../event-reads.ts';
-import { assertPageExists, assertServable, type ListPage, linkParams, type PageSizes } from '../list-response.ts';
+import { assertPageExists, assertServable, type ListPage, type PageSizes, urlParams } from '../list-response.ts';
 import { singlePost } from '../read-post.ts';
 import { contentHash, listItems } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
@@ -57,14 +57,14 @@ function* feedSteps<T>(
   const replicaVersion = services.replica.version;
   const cacheTags = new Set(['events']);
   const items: T[] = [];
-  let builtBytes = 0;
+  let chargedBytes = 0;
   for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
     const some = { ...page, ids: ids.slice(from, from + EVENTS_PER_STEP) };
     for (const entry of yield* listItems(services, some, { baseUrl, visible }, isPublic)) {
       items.push(write(parseEvent(entry.bytes)));
       for (const tag of entry.cacheTags) cacheTags.add(tag);
       // `listItems` has yielded the bytes that it rendered.
-      builtBytes += entry.bytes.byteLength + BYTES_PER_EVENT;
+      chargedBytes += entry.bytes.byteLength + BYTES_PER_EVENT;
       yield BYTES_PER_EVENT;
     }
   }
@@ -72,7 +72,7 @@ function* feedSteps<T>(
     status: 200,
     ...respond(items),
     ...(isPublic && { validUntilMs, replicaVersion, cacheTags: [...cacheTags] }),
-    builtBytes,
+    chargedBytes,
   };
 }
 
@@ -159,7 +159,7 @@ const calendarHeaders = (name: string): Record<string, string> => ({
 });
 
 function queryOf({ values, raw }: Input): string {
-  const query = new URLSearchParams(Object.keys(values).flatMap((name) => linkParams(name, raw[name])));
+  const query = new URLSearchParams(Object.keys(values).flatMap((name) => urlParams(name, raw[name])));
   return query.size === 0 ? '' : `?${query}`;
 }
 
@@ -177,7 +177,7 @@ export const atomEntry = (event: FeedEvent) => ({
   ],
 });
 
-export type AtomEntry = ReturnType<typeof atomEntry>;
+type AtomEntry = ReturnType<typeof atomEntry>;
 
 function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarInfo & { site: Site }): string {
   const link = site.url;

@@ -106,7 +106,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 /** A published record that a field may link to. */
 function linkTarget(records: SampledRecords, field: string): CalendarRecord | undefined {
-  const kind = FIELDS.event[field]?.references;
+  const kind = FIELDS.event[field]?.targetKind;
   return kind && records[kind]?.find(({ record }) => !('status' in record) || record.status === 'publish')?.record;
 }
 

@@ -236,7 +236,7 @@ export function namedLocation(kind: Kind, field: string, siteField: SiteField, i
   const { path, values, type } = siteField;
   const definition = FIELDS[kind][field];
   const isText = values.length === 0 && (type ?? 'string') === 'string' && path.startsWith('meta.');
-  if (definition?.references !== undefined) {
+  if (definition?.targetKind !== undefined) {
     if (!isLinked) return { embedded: { [field]: path } };
     return isText ? { at: path, as: { ids: 'csv' } } : linkLocation(siteField);
   }

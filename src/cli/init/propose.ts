@@ -251,7 +251,7 @@ function namedField(
   const isDate = kind === 'event' && (field === 'start_date' || field === 'end_date');
   const dates = isDate ? proposeDates(fields, decisions) : undefined;
   if (dates) return field === 'end_date' ? dates.end : dates.start;
-  const target = FIELDS[kind][field]?.references;
+  const target = FIELDS[kind][field]?.targetKind;
   return namedLocation(kind, field, fieldAt(path, fields), target !== undefined && mapping[target] !== undefined);
 }
 

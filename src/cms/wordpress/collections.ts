@@ -16,7 +16,7 @@ import { recordsOf } from './rest-api.ts';
 type Collections = Pick<
   Cms,
   | ('maxPageSize' | 'apiUrl' | 'gatewayId' | 'list' | 'read' | 'create' | 'update' | 'trash' | 'delete')
-  | ('touchAfterCreate' | 'findCreated' | 'exists')
+  | ('resendAfterCreate' | 'findCreated' | 'exists')
 >;
 
 /** The error for a page after the last one; for terms WordPress sends an empty list instead. */
@@ -62,9 +62,9 @@ export function createCollections(call: RestCall): Collections {
       return normalize(spec, writtenRecordOf(await call('POST', routeOf(spec), { json: body }, options)));
     },
 
-    touchAfterCreate(spec, body) {
-      const { touchAfterCreate = [] } = settingsOf(spec);
-      return touchAfterCreate.length > 0 ? pickPaths(body, touchAfterCreate) : undefined;
+    resendAfterCreate(spec, body) {
+      const { resendAfterCreate = [] } = settingsOf(spec);
+      return resendAfterCreate.length > 0 ? pickPaths(body, resendAfterCreate) : undefined;
     },
 
     async update(spec, id, body, options) {

@@ -11,7 +11,7 @@ import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type Quer
 interface WordPressSettings {
   listParams?: Query;
   statuses?: readonly string[];
-  touchAfterCreate?: readonly string[];
+  resendAfterCreate?: readonly string[];
 }
 
 export const settingsOf = ({ cmsSettings }: Pick<CollectionSpec, 'cmsSettings'>): WordPressSettings => cmsSettings;

@@ -1,7 +1,7 @@
 // Reads what the landing page shows: events, and the options of its filters, through the public API in this process.
 
 import type { FeedEvent } from '../../calendar/feeds/icalendar.ts';
-import { ownTurn } from '../../calendar/turns.ts';
+import { soloTurn } from '../../calendar/turns.ts';
 import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { textLine } from '../../text/html.ts';
@@ -155,7 +155,7 @@ export class EventReader {
 
   /** Lets other requests go first: a page takes several reads, each of which takes milliseconds. */
   async #readInTurn(path: string, query: Record<string, string>): Promise<JsonObject> {
-    await ownTurn();
+    await soloTurn();
     return this.#read(path, query);
   }
 }

@@ -162,7 +162,7 @@ describe('calendar-gateway/client', () => {
       expect(requested).to.have.length(1);
     });
 
-    it('keep relative dates and parameters that are not in the links', async () => {
+    it('keep relative dates and parameters that are not in the URLs of pages', async () => {
       const query = { start_date: '+1 month', per_page: 5, _fields: 'events.0.id,total_pages,next_rest_url' };
       let pages = 0;
       for await (const { total_pages } of calendar.pages('/events', query)) {

@@ -1,4 +1,4 @@
-// Every declared parameter of a list changes the list, and the links repeat it.
+// Every declared parameter of a list changes the list, and the URLs of its pages repeat it.
 
 import { expect } from 'chai';
 import { LIST_PARAMETERS } from '../../src/interface/parameters.ts';
@@ -165,7 +165,7 @@ describe('parameters of a list', () => {
           expect(lists[0], `${sample} and ${other}`).to.not.deep.equal(lists[1]);
         });
 
-      it(`links repeat ${name} of ${PLURALS[kind]}`, async () => {
+      it(`the URLs of pages repeat ${name} of ${PLURALS[kind]}`, async () => {
         expect(sample, `SAMPLES lacks ${sent}`).to.be.a('string');
         const { body } = await gateway.request(`/${PLURALS[kind]}?${sent}=${sample}`);
         const link = name in ONE_PAGE ? body.rest_url : body.next_rest_url;
@@ -180,7 +180,7 @@ describe('parameters of a list', () => {
     ['/events.ics', 'custom_fields[room]=A'],
     ['/events.atom', 'custom_fields[room]=A'],
   ] as const)
-    it(`the links of ${path} repeat an object that is sent as a parameter: ${sent}`, async () => {
+    it(`the URLs of ${path} repeat an object that is sent as a parameter: ${sent}`, async () => {
       const { text, body } = await gateway.request(`${path}?${sent}`);
       const unfolded = text.replaceAll('\r\n ', '');
       const link = body?.rest_url ?? /(?:SOURCE;VALUE=URI:|rel="self" href=")([^"\r]*)/.exec(unfolded)?.[1];

@@ -1,0 +1,98 @@
+// Finds the venue or organizer that a create uses instead of creating another: `{ venue: 'hall' }` uses the Hall in
+// Bonn, `{ venue: 'Hall', city: 'Kiel' }` does not.
+
+import { copiedFields } from '../interface/fields.ts';
+import { kindMappingOf } from '../mapping/mapping.ts';
+import { FIRST_SOURCE_ID, type LinkedKind, type LinkedRecord } from '../model/records.ts';
+import type { VisibleRecords } from '../store/database.ts';
+import { listLinked } from '../store/lists.ts';
+import { getRecord } from '../store/records.ts';
+import { decodeEntities, htmlText, undoTypography } from '../text/html.ts';
+import { utcToWall } from '../time/zones.ts';
+import { zoneOf } from './dates.ts';
+import { unpublishedScopes } from './request.ts';
+import type { Services } from './services.ts';
+import type { PostWrite } from './write-post.ts';
+
+const MAX_CANDIDATES = 200;
+/** Of titles and descriptions of candidates. The search ends there, as if there were no duplicate. */
+const MAX_COMPARED_CHARACTERS = 400_000;
+
+/**
+ * Without tags, entities, typography, letter case and repeated spaces, so that sent and rendered text compare equal.
+ */
+export function comparableText(html: string): string {
+  const text = undoTypography(decodeEntities(htmlText(html)));
+  return text.replace(/-{2,}/g, '-').replace(/\s+/g, ' ').trim().toLowerCase();
+}
+
+/**
+ * The lowest id of a record with the same title that differs in no sent field. Never a protected record:
+ * guesses would reveal what its password hides.
+ * @param fields what a new record would get
+ */
+export async function findDuplicate(
+  { services, kind, input, request }: PostWrite<LinkedKind>,
+  fields: Record<string, unknown>,
+): Promise<LinkedRecord | undefined> {
+  const { byField } = input;
+  const name = comparableText(String(byField.title));
+  const longestWord = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
+  if (!longestWord) return undefined;
+  const { replica, unpublishedRecords } = services;
+  const isSame = (record: LinkedRecord) =>
+    comparableText(record.title) === name && !differs(services, record, byField, fields);
+  // A new draft may be the same as an earlier draft that the actor may see.
+  const isPublishedNow = fields.status === 'publish' && (fields.date ?? fields.dateUtc) === undefined;
+  const scopes = isPublishedNow ? {} : await unpublishedScopes(services, [kind], request);
+  if (Object.keys(scopes).length === 0) return findSame(replica.db, kind, longestWord, isSame);
+  return unpublishedRecords.use(request, scopes, async ({ records }) => findSame(records, kind, longestWord, isSame));
+}
+
+function findSame(
+  visible: VisibleRecords,
+  kind: LinkedKind,
+  word: string,
+  isSame: (record: LinkedRecord) => boolean,
+): LinkedRecord | undefined {
+  const { ids } = listLinked(visible, kind, { words: [{ text: word, not: false }], limit: MAX_CANDIDATES, offset: 0 });
+  let remaining = MAX_COMPARED_CHARACTERS;
+  for (const id of ids.toSorted((a, b) => a - b)) {
+    const record = getRecord(visible, kind, id);
+    // The site does not know the records of sources.
+    if (!record || id >= FIRST_SOURCE_ID) continue;
+    remaining -= record.title.length + record.description.length;
+    if (remaining < 0) return undefined;
+    if (record.status !== 'trash' && !record.protected && isSame(record)) return record;
+  }
+  return undefined;
+}
+
+/** Whether the record differs in a sent field besides its title. */
+function differs(
+  services: Services,
+  record: LinkedRecord,
+  sent: Record<string, unknown>,
+  fields: Record<string, unknown>,
+): boolean {
+  const mapping = kindMappingOf(services.mapping, record.kind);
+  const writable: ReadonlySet<string> | undefined = mapping?.readOnly ? undefined : mapping?.writable;
+  // What the mapping cannot write makes no other record: a new one would not have it either. Where nobody can write the
+  // kind, a body only names the record that it means: all it says of it counts, but for date and status.
+  const counts = (name: string) => (writable ? writable.has(name) : name !== 'date' && name !== 'status');
+  const stored: Record<string, unknown> = { ...record };
+  const isDifferent = (name: string) => counts(name) && sent[name] !== undefined && fields[name] !== stored[name];
+  if (copiedFields(record.kind).some(([, { key }]) => isDifferent(key)) || isDifferent('author')) return true;
+  if (fields.image && fields.image !== record.image) return true;
+  const customFields = Object.entries((fields.customFields as LinkedRecord['customFields']) ?? {});
+  if (customFields.some(([name, value]) => (value || '') !== (record.customFields?.[name] || ''))) return true;
+  const description = String(fields.description ?? '');
+  if (description !== '' && comparableText(description) !== comparableText(record.description)) return true;
+  const date = fields.date ?? (fields.dateUtc && utcToWall(String(fields.dateUtc), zoneOf(services)));
+  if (date !== undefined && counts('date') && date !== record.date) return true;
+  if (sent.status === undefined || !counts('status')) return false;
+  // With a date in the future the CMS stores `future`. What a contributor publishes becomes `pending`.
+  const scheduled = date !== undefined && fields.status === 'publish' ? ['future'] : [];
+  // No record in the trash is used again.
+  return sent.status === 'trash' || ![sent.status, fields.status, ...scheduled].includes(record.status);
+}
