@@ -19,7 +19,7 @@ import {
   type WallTime,
 } from '../model/records.ts';
 import { searchableText } from '../text/html.ts';
-import { cutHtml, percentDecoded } from '../text/text.ts';
+import { cutHtml } from '../text/text.ts';
 import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
 import { parseZone, siteZone, utcToWall, wallToUtc } from '../time/zones.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
@@ -114,13 +114,12 @@ const toUtc = (wall: WallTime, zones: Zones): WallTime =>
   parseWallTime(wall) === undefined ? '' : wallToUtc(wall, eventZone(zones));
 
 /**
- * The text that searches look into: what visitors read, and the searched fields. A protected post is found only by what
- * every caller sees of it, because a search would reveal the rest word by word. That is the title of an event, and the
- * slug (which WordPress percent-encodes) of a venue or organizer, whose name is blanked too.
+ * The text that searches look into: what visitors read, and the searched fields. None of a protected post, as WordPress
+ * searches for visitors: a search would tell what the password hides, word by word.
  */
 export function searchTextOf(kind: Kind, values: Record<string, unknown>): string {
+  if (values.protected === true) return '';
   const textOf = (key: string) => searchableText(String(values[key] ?? ''));
-  if (values.protected === true) return kind === 'event' ? textOf('title') : percentDecoded(String(values.slug ?? ''));
   const searched = Object.values(FIELDS[kind]).filter((field) => field.searched);
   const texts = ['title', 'description', 'excerpt'].map(textOf);
   return [...texts, ...searched.map(({ key }) => String(values[key] ?? ''))]
