@@ -23,7 +23,7 @@ describe('the text of an event', () => {
   it('names the id and the status of an event without a title', () => {
     expect(linesOf({ title: '' })).to.deep.equal(['Event 5:', TIMES, EVENT.url]);
     expect(linesOf({ title: '', event_status: 'cancelled' })).to.deep.equal([
-      ...['Event 5: Cancelled:', TIMES, 'Event status: cancelled', EVENT.url],
+      ...['Event 5: Cancelled', TIMES, 'Event status: cancelled', EVENT.url],
     ]);
   });
 
