@@ -26,8 +26,4 @@ describe('the text of an event', () => {
       ...['Event 5: Cancelled', TIMES, 'Event status: cancelled', EVENT.url],
     ]);
   });
-
-  it('keeps lines of the description that end with a colon', () => {
-    expect(linesOf({ description: '<p>Programme:</p><p>Drums</p>' })).to.include.members(['Programme:', 'Drums']);
-  });
 });
