@@ -233,7 +233,7 @@ const nested = (key: string, value: unknown): JsonObject =>
   key.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), value) as JsonObject;
 
 /** One key of the configuration. */
-export interface Setting {
+interface Setting {
   /** `listen.port` */
   key: string;
   /** `CALENDAR_PORT` */

@@ -17,7 +17,7 @@ import { type FastPathOptions, fastPath, respond } from './respond.ts';
 import { responseParams } from './response-params.ts';
 import { accessLog, type State } from './state.ts';
 
-export interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {
+interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {
   config: Config;
   authenticator: Authenticator;
   /** The landing page, the documentation page and their assets. */

@@ -38,7 +38,7 @@ export function auth(authenticator: Authenticator, clientAddress: ClientAddress)
   };
 }
 
-export interface AuthRequest {
+interface AuthRequest {
   authorization: string | undefined;
   nonce: string | undefined;
   address: string;

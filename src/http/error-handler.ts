@@ -42,7 +42,7 @@ export function isClientAbort(error: unknown): boolean {
   return error instanceof Error && CLIENT_ABORTS.test(String(code ?? type));
 }
 
-export interface ErrorResponse {
+interface ErrorResponse {
   status: number;
   body: Record<string, unknown>;
   headers: Record<string, string>;

@@ -12,7 +12,7 @@ export type ShownTimes = {
 };
 
 /** Days as `YYYY-MM-DD`; of an event of one day both are the same. */
-export interface DaySpan {
+interface DaySpan {
   first: string;
   last: string;
 }

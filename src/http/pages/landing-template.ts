@@ -9,7 +9,7 @@ import { fill, type Language } from './language.ts';
 import { type Brand, Html, html, pageFrame } from './page-template.ts';
 import type { DayRange, EventList, FilterOptions, PublicEvent } from './read-events.ts';
 
-export interface LandingPage {
+interface LandingPage {
   brand: Brand;
   query: LandingQuery;
   title: string;
@@ -47,7 +47,7 @@ ${content}
 export const backLink = ({ root, language: { texts } }: Brand, query: LandingQuery): Html =>
   html`<p class="back"><a href="${root}${hrefOf(query, { event: undefined })}">${texts.allEvents}</a></p>`;
 
-export interface EventsView {
+interface EventsView {
   query: LandingQuery;
   today: string;
   language: Language;
