@@ -32,7 +32,7 @@ import { epochToWallMs } from './time/zones.ts';
 
 type Given = 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers';
 
-export interface ApplicationOptions extends Pick<Services, Given> {
+interface ApplicationOptions extends Pick<Services, Given> {
   config: Config;
   /** The service account of the settings. */
   serviceCredentials: Credentials;

@@ -18,10 +18,10 @@ const integer = (limits: { default: number; minimum: number; maximum?: number },
 const flag = (byDefault: boolean, description: string) =>
   ({ type: 'boolean', default: byDefault, description }) as const;
 
-/** `writeOnly` marks a credential: it may also come from a file, and no message shows it. */
+/** With the rule `writeOnly` a credential: it may also come from a file, and no message shows it. */
 const text = <const Rules>(rules: Rules, description: string) => ({ type: 'string', ...rules, description }) as const;
 
-const oneOf = <const Words extends readonly string[]>(words: Words, byDefault: Words[number], description: string) =>
+const word = <const Words extends readonly string[]>(words: Words, byDefault: Words[number], description: string) =>
   ({ type: 'string', enum: words, default: byDefault, description }) as const;
 
 const list = <const Item>(maxItems: number, items: Item, description: string) =>
@@ -42,7 +42,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       { minLength: 1, writeOnly: true },
       "The service account's application password (in WordPress: Users > Profile > Application Passwords).",
     ),
-    readAs: oneOf(
+    readAs: word(
       ['visitor', 'account'],
       'visitor',
       'Whose view everybody gets: account only for a site that shows its visitors nothing.',
@@ -114,7 +114,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     ),
     'Sites whose scripts may read responses; empty: all, as in WordPress. Name those where staff log in.',
   ),
-  mcp: oneOf(
+  mcp: word(
     ['off', 'read', 'write'],
     'read',
     'Tools for AI assistants at /mcp: none, those that read, or also those that write (docs/agents.md).',
@@ -192,7 +192,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   }),
   cost: section('Currency of costs without one, on a site whose event plugin has none in its settings.', {
     symbol: text({ default: '$', maxLength: 10 }, 'Currency symbol.'),
-    position: oneOf(['prefix', 'postfix'], 'prefix', 'Position of the symbol beside the amount.'),
+    position: word(['prefix', 'postfix'], 'prefix', 'Position of the symbol beside the amount.'),
     code: text(
       { default: '', pattern: '^([A-Z]{3})?$' },
       'ISO code, such as EUR, if the symbol means several currencies.',
@@ -261,7 +261,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     'Redis or Valkey of several gateways of one site (docs/scaling.md), such as redis://cache:6379.',
   ),
   log: section('Logging.', {
-    level: oneOf(
+    level: word(
       ['debug', 'info', 'warn', 'error', 'silent'],
       'info',
       'Minimum level of log lines; warn leaves out requests below status 500.',
@@ -284,7 +284,7 @@ type ValueOf<Schema> = Schema extends { properties: infer Properties }
             ? boolean | string[]
             : string;
 
-/** Keys with a default are always there. */
+/** Keys with a default are always there, the others may be absent. */
 type SectionOf<Properties> = {
   [Key in keyof Properties as Properties[Key] extends Present ? Key : never]: ValueOf<Properties[Key]>;
 } & { [Key in keyof Properties as Properties[Key] extends Present ? never : Key]?: ValueOf<Properties[Key]> };
@@ -296,11 +296,10 @@ type RequiredOf<Properties, Schema> = Schema extends { required: readonly (infer
 
 type Present = { default: unknown } | { properties: unknown };
 
+type Settings = ValueOf<typeof CONFIG_SCHEMA>;
 /** The configuration with all defaults. Without `upstream.url` there is no CMS: `loadConfig` requires sources then. */
 export type Config = Settings & typeof LIMITS;
-/** Keys with a default are always there. */
-type Settings = ValueOf<typeof CONFIG_SCHEMA>;
-/** The schema requires the name and one of the addresses. */
+/** The schema requires the name and one of the two addresses, `icalendar` or `events`. */
 export type SourceSettings = Settings['sources'][number];
 
 /** The values of all settings that have a default, and the fixed limits beside them. */

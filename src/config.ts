@@ -29,10 +29,7 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; re
     validate: (text) => /^rediss?:\/\/\S+$/.test(text) && Boolean(URL.parse(text)?.hostname),
     reason: 'must be the URL of a host, such as redis://cache:6379',
   },
-  network: {
-    validate: isNetwork,
-    reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
-  },
+  network: { validate: isNetwork, reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8' },
 };
 
 const validate = new Ajv({ verbose: true, allowUnionTypes: true, formats: FORMATS }).compile(CONFIG_SCHEMA);
@@ -236,7 +233,7 @@ const nested = (key: string, value: unknown): JsonObject =>
   key.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), value) as JsonObject;
 
 /** One key of the configuration. */
-export interface Setting {
+interface Setting {
   /** `listen.port` */
   key: string;
   /** `CALENDAR_PORT` */
@@ -326,15 +323,9 @@ function isServiceLink(variable: string, text: string): boolean {
 function parse(text: string, { types, fileVariable }: Setting): unknown {
   const isSecret = fileVariable !== undefined;
   if (types.includes('string')) return isSecret ? text : text.trim();
-  // JSON has no leading zeros: `08080`.
-  const value = jsonOrText(
-    isSecret
-      ? text
-      : text
-          .trim()
-          .toLowerCase()
-          .replace(/^0+(?=\d)/, ''),
-  );
+  // JSON has no leading zeros (`08080`), and its words are in lower case.
+  const lower = text.trim().toLowerCase();
+  const value = jsonOrText(isSecret ? text : lower.replace(/^0+(?=\d)/, ''));
   if (isSecret || !types.includes('array') || typeof value === 'boolean') return value;
   const parts = text.split(',').map((part) => part.trim());
   return parts.filter((part) => part !== '');

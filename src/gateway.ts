@@ -42,11 +42,11 @@ interface OpenedCms {
   cms: Cms;
   /** Of the service account; undefined without one. */
   serviceCredentials: Credentials;
-  /** Whose view of images the sync gets. WordPress hides those that were uploaded to a draft from visitors. */
+  /** Of WordPress. Whose view of images the sync gets: visitors see none that was uploaded to a draft. */
   imageReader?: Credentials;
-  /** A replica that was filled with the numbers of another id map must not be used. */
+  /** Of Payload. A replica that was filled with the numbers of another id map must not be used. */
   idMapId?: number | undefined;
-  /** Only without a CMS: nobody else says what the site is. */
+  /** Without a CMS: nobody else says what the site is. */
   ownSite?: Site;
 }
 
@@ -114,7 +114,7 @@ export class Gateway {
   #config: Config;
   readonly #observe: Observe;
   readonly #mapping: Mapping;
-  readonly #file: string | undefined;
+  readonly #replicaFile: string | undefined;
   readonly #openedCms: OpenedCms;
   readonly #cluster: ReturnType<typeof openCluster> | undefined;
   readonly #admin: RequestListener;
@@ -139,9 +139,9 @@ export class Gateway {
       metrics.observe(observation);
     };
     this.#mapping = loadMapping(config.mapping);
-    this.#file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
+    this.#replicaFile = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
     const areSourcesRead = () => this.#current.sync.state().complete || this.#current.sources.isRead();
-    const idMapFile = this.#file && `${this.#file}.ids`;
+    const idMapFile = this.#replicaFile && `${this.#replicaFile}.ids`;
     this.#openedCms = openCms(config, this.#mapping, this.#observe, idMapFile, areSourcesRead);
     this.#cluster = clusterOpener?.({
       url: config.redisUrl!,
@@ -202,10 +202,7 @@ export class Gateway {
     return changed;
   }
 
-  /**
-   * Graceful shutdown: reports not ready, waits for requests in flight (at most the drain time), and closes
-   * everything.
-   */
+  /** Graceful shutdown: reports not ready, waits for requests in flight at most the drain time, and closes all. */
   stop(): Promise<void> {
     this.#stopping ??= this.#close();
     return this.#stopping;
@@ -226,11 +223,12 @@ export class Gateway {
     const { cms, serviceCredentials, imageReader, idMapId = '' } = this.#openedCms;
     const mapping = this.#mapping;
     const observe = this.#observe;
-    const file = this.#file;
+    const file = this.#replicaFile;
     const peers = this.#cluster?.createPeers();
     const replica = new Replica({
       file,
       quarantine,
+      // The last word is `visitor` or `account`, with an id map `visitor` and its id.
       identity: `${siteUrlOf(config)} ${mapping.name} ${mappingFingerprint(mapping)} ${readAs}${idMapId}`,
       renderedBytes: config.cache.recordBytes,
       // After the call that noticed the damage has failed.
@@ -285,17 +283,13 @@ export class Gateway {
     // Redis holds user names only as hashes with this secret, which all gateways of a site share. Without a password
     // and a webhook secret it is empty: then somebody who reads Redis can guess the names.
     const secret = config.upstream.password ?? config.webhook.secret ?? '';
-    const sharedCounters = cluster && createSharedCounters({ ...cluster, secret });
-    const idempotencyKeys = cluster && createSharedIdempotencyKeys(cluster);
-    return createApplication({
-      ...{ peers, sharedCounters, idempotencyKeys },
-      ...{ cms: this.#openedCms.cms, serviceCredentials: this.#openedCms.serviceCredentials },
-      config,
-      mapping: this.#mapping,
-      replica,
-      sync,
-      observe: this.#observe,
-    });
+    const shared = cluster && {
+      sharedCounters: createSharedCounters({ ...cluster, secret }),
+      idempotencyKeys: createSharedIdempotencyKeys(cluster),
+    };
+    const { cms, serviceCredentials } = this.#openedCms;
+    const parts = { replica, peers, sync, mapping: this.#mapping, observe: this.#observe };
+    return createApplication({ config, cms, serviceCredentials, ...parts, ...shared });
   }
 
   async #closeReplicaStack(): Promise<void> {

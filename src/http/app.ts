@@ -1,4 +1,4 @@
-// The middleware that every request passes, in order. Most cache hits are answered before it (`fastPath`).
+// The middleware that every request passes, in order.
 
 import type { RequestListener } from 'node:http';
 import Koa from 'koa';
@@ -17,7 +17,7 @@ import { type FastPathOptions, fastPath, respond } from './respond.ts';
 import { responseParams } from './response-params.ts';
 import { accessLog, type State } from './state.ts';
 
-export interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {
+interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {
   config: Config;
   authenticator: Authenticator;
   /** The landing page, the documentation page and their assets. */
@@ -25,9 +25,24 @@ export interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {
 }
 
 /**
- * The outermost first: `respond` sends what the later ones leave in `ctx.state`, from an error up to a use case's
- * response. The response parameters wrap the authentication, because `_envelope` also wraps its errors; the response
- * cache wraps both, because it caches what they make of a response.
+ * The outermost first. What each does, leaves in `ctx.state`, and throws:
+ *
+ *     fastPath         before Koa, without a state: sends most hits of the cache, and counts them in the rate limit
+ *     accessLog        creates `ctx.state` with its `requestId`; observes the request when it has ended
+ *     respond          sends `error`, `cached` or `apiResponse`, whichever the later ones have left
+ *     errorPages       turns `error` into a page, for a browser outside the API
+ *     errorHandler     makes `error` of what the later ones throw
+ *     rejectMalformed  414, 431
+ *     rateLimiting     429; afterwards it charges long responses
+ *     loadShedding     503
+ *     waitForToken     `X-Calendar-Min-Version`: 400, 503. In a cluster only
+ *     mcp              answers `/mcp` in `ctx.body`; a tool's call is a request of its own to `app`: 400, 403, 413
+ *     servePages       answers the pages and their assets in `ctx.body`
+ *     mount            `mount`, `baseUrl`, `path`, `query`, `omitBody`, and the overridden `ctx.method`: 400, 404
+ *     cachedReads      `cached`, `cacheOutcome`, from the cache or made of `apiResponse`; it caches what `_fields` left
+ *     responseParams   applies `_fields`, `_envelope` and `_jsonp` to `apiResponse` and to errors of `auth`: 400
+ *     auth             `actor`, `routeName`: 401, 403, 429, 503
+ *     routes           `matchedRoute`, `apiResponse`; reads the body, and runs the use case: all other errors
  */
 export function createListener(options: AppOptions): RequestListener {
   const { services, cache, cors, clientAddress, config, publicUrl } = options;
@@ -46,7 +61,6 @@ export function createListener(options: AppOptions): RequestListener {
   app.use(rateLimiting(options.rateLimit, clientAddress));
   app.use(loadShedding(limits, clientAddress));
   if (services.peers) app.use(waitForToken(services.peers, poll));
-  // Each call of a tool becomes a request of its own through `app`.
   app.use(mcp(app, options));
   app.use(servePages(options.pages));
   app.use(mount({ mounts, publicUrl }));

@@ -27,7 +27,7 @@ const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot 
 export function auth(authenticator: Authenticator, clientAddress: ClientAddress): Middleware {
   return async function authMiddleware(ctx, next) {
     // The log names the route of a failed login, too.
-    ctx.state.route = routeName(ctx.state.path, ctx.method);
+    ctx.state.routeName = routeName(ctx.state.path, ctx.method);
     ctx.state.actor = await authenticator.authenticate({
       authorization: ctx.headers.authorization,
       nonce: ctx.get('x-wp-nonce') || (ctx.state.query._wpnonce as string | undefined),
@@ -38,7 +38,7 @@ export function auth(authenticator: Authenticator, clientAddress: ClientAddress)
   };
 }
 
-export interface AuthRequest {
+interface AuthRequest {
   authorization: string | undefined;
   nonce: string | undefined;
   address: string;
@@ -51,8 +51,12 @@ function anonymousActor({ nonce, address }: Pick<AuthRequest, 'nonce' | 'address
   return { ...ANONYMOUS, network: network48Of(address) };
 }
 
-/** Holds no credentials. `account` is undefined if the CMS ignores the credentials. */
-type AuthResult = { account: Account | undefined } | { error: ApiError } | Refusal;
+/** Holds no credentials. `ignored`: to the CMS the caller is anonymous. `limited`: the CMS was not asked. */
+type AuthResult =
+  | { kind: 'accepted'; account: Account }
+  | { kind: 'ignored' }
+  | { kind: 'rejected'; error: ApiError }
+  | ({ kind: 'limited' } & Refusal);
 
 /**
  * Remembers accepted and ignored credentials for a minute, and rejected ones for five seconds; if the CMS
@@ -93,19 +97,19 @@ export class Authenticator {
     if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
     const known = this.#results.get(hash);
     const auth = await (known ?? this.#remember(hash, this.#check(authorization, login, user, address)));
-    if ('error' in auth) throw auth.error;
-    if ('retryAfterS' in auth && !(auth.isIgnored && isRead)) throw tooManyLogins(auth.retryAfterS);
-    if (!('account' in auth) || !auth.account) return anonymousActor({ nonce, address });
-    return { credentials: authorization, account: auth.account };
+    if (auth.kind === 'accepted') return { credentials: authorization, account: auth.account };
+    if (auth.kind === 'rejected') throw auth.error;
+    if (auth.kind === 'limited' && !(auth.isIgnored && isRead)) throw tooManyLogins(auth.retryAfterS);
+    return anonymousActor({ nonce, address });
   }
 
   /** Concurrent requests with the same credentials share one check. */
   #remember(hash: string, checking: Promise<AuthResult>): Promise<AuthResult> {
     this.#results.set(hash, checking);
     checking.then(
-      (result) => {
-        if ('error' in result) this.#results.set(hash, checking, { ttl: REJECTED_CACHED_MS });
-        else if ('retryAfterS' in result) this.#results.delete(hash);
+      ({ kind }) => {
+        if (kind === 'rejected') this.#results.set(hash, checking, { ttl: REJECTED_CACHED_MS });
+        else if (kind === 'limited') this.#results.delete(hash);
       },
       () => this.#results.delete(hash),
     );
@@ -115,7 +119,7 @@ export class Authenticator {
   /** Asks the CMS, if the login limit allows that. */
   async #check(credentials: string, { kind }: Login, user: string, address: string): Promise<AuthResult> {
     const attempt = await this.#logins.start(address, user, kind);
-    if ('retryAfterS' in attempt) return attempt;
+    if ('retryAfterS' in attempt) return { kind: 'limited', ...attempt };
     // Without the result of a count a login has none the less ended.
     const end = (outcome: Parameters<Attempt['end']>[0]) => attempt.end(outcome).catch(() => undefined);
     // Guesses from many addresses must not take the connections of known users.
@@ -123,13 +127,13 @@ export class Authenticator {
     try {
       const account = await this.#cms.account({ credentials, bulkhead });
       await end('accepted');
-      return { account };
+      return { kind: 'accepted', account };
     } catch (error) {
       const isRejected = error instanceof CmsRejected && error.status < 500;
       const isIgnored = isRejected && error.kind === 'unknown-scheme';
       await end(isIgnored ? 'ignored' : isRejected ? 'failed' : 'unknown');
       if (!isRejected) throw error;
-      return isIgnored ? { account: undefined } : { error: invalidCredentials(error) };
+      return isIgnored ? { kind: 'ignored' } : { kind: 'rejected', error: invalidCredentials(error) };
     }
   }
 }

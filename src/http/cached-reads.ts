@@ -4,8 +4,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Services } from '../calendar/services.ts';
 import type { PollForRequest } from './consistency-token.ts';
-import type { Freshness } from './headers.ts';
-import { createCacheableResponses, type ResponseCache } from './response-cache.ts';
+import { type Freshness, namesCaller } from './headers.ts';
+import { createToCached, type ResponseCache } from './response-cache.ts';
 import type { Context, Middleware, State } from './state.ts';
 
 /**
@@ -15,18 +15,14 @@ import type { Context, Middleware, State } from './state.ts';
 function dependsOnUrlAlone({ method, headers }: IncomingMessage): boolean {
   return (
     (method === 'GET' || method === 'HEAD') &&
-    headers.authorization === undefined &&
-    headers['x-wp-nonce'] === undefined &&
+    !namesCaller(headers) &&
     headers['x-http-method-override'] === undefined &&
     (headers['content-length'] === undefined || headers['content-length'] === '0') &&
     headers['transfer-encoding'] === undefined
   );
 }
 
-/**
- * True if the response may come from the cache: the URL determines it, and the client does not ask for
- * revalidation.
- */
+/** True if the response may come from the cache: a client that sends `no-cache` gets a new one. */
 export const isCacheable = (req: IncomingMessage): boolean => dependsOnUrlAlone(req) && !isNoCache(req);
 
 const isNoCache = ({ headers }: IncomingMessage): boolean => headers['cache-control']?.includes('no-cache') ?? false;
@@ -35,7 +31,7 @@ const isNoCache = ({ headers }: IncomingMessage): boolean => headers['cache-cont
 interface Flight {
   /** The replica's version when it started: a request after a change must not get the response of before. */
   replicaVersion: number;
-  /** The state of the request that computes; its response is there when `done` resolves. */
+  /** Of the request that computes: the middleware leaves the response in it. */
   state: State;
   done: Promise<void>;
 }
@@ -51,29 +47,27 @@ export function cachedReads(
   poll: PollForRequest,
 ): Middleware {
   const { replica } = services;
-  const toCached = createCacheableResponses(services, freshness);
+  const toCached = createToCached(services, freshness);
   const flights = new Map<string, Flight>();
 
-  /**
-   * Runs the rest of the middleware; its response becomes a public one if it is the same for every client. `respond`
-   * sends `state.cached`, else `state.apiResponse`, which is absent after an error and for pages.
-   */
+  /** Runs the rest of the middleware; its response becomes a public one if it is the same for every client. */
   async function compute({ req, state, originalUrl }: Context, next: () => Promise<void>): Promise<void> {
     await next();
     const { apiResponse } = state;
     // Requests with credentials never pass `dependsOnUrlAlone`, so only anonymous responses become public.
     if (!apiResponse || !dependsOnUrlAlone(req)) return;
-    state.cached = toCached(apiResponse, originalUrl, state.route);
+    state.cached = toCached(apiResponse, originalUrl, state.routeName);
     if (!state.cached) return;
     state.cacheOutcome = 'miss';
     if (isCacheable(req)) cache.set(state.cached);
   }
 
-  async function join(flight: Flight, state: State): Promise<void> {
+  /** Waits for a response that another request computes, and takes it over. */
+  async function shareResponse(flight: Flight, state: State): Promise<void> {
     try {
       await flight.done;
     } finally {
-      state.route = flight.state.route;
+      state.routeName = flight.state.routeName;
     }
     state.cached = flight.state.cached;
     state.apiResponse = flight.state.apiResponse;
@@ -82,8 +76,8 @@ export function cachedReads(
 
   return async function cachedReadsMiddleware(ctx, next) {
     const { state, originalUrl: url } = ctx;
-    // `HEAD ?_method=DELETE` is a HEAD, but what it reads must not answer a GET of this URL, which is a DELETE. A GET
-    // that a header made a HEAD has no body, and must not be in the cache. A plain HEAD is cached as its GET is.
+    // HEAD and GET of a URL share one entry. With `?_method=DELETE` that GET is a DELETE, so the HEAD uses no entry.
+    // A GET with `X-HTTP-Method-Override: HEAD` has no body to keep.
     const isOverridden = state.query._method !== undefined || state.omitBody;
     if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || isOverridden) return next();
     if (isNoCache(ctx.req)) await poll({ maxMs: MAX_POLL_MS, mayBeRecent: true });
@@ -92,11 +86,11 @@ export function cachedReads(
     state.cached = cache.get(url, replica.version, services.nowMs());
     if (state.cached) {
       state.cacheOutcome = 'hit';
-      state.route = state.cached.route;
+      state.routeName = state.cached.routeName;
       return;
     }
     const running = flights.get(url);
-    if (running?.replicaVersion === replica.version) return join(running, state);
+    if (running?.replicaVersion === replica.version) return shareResponse(running, state);
     const flight = { replicaVersion: replica.version, state, done: compute(ctx, next) };
     flights.set(url, flight);
     try {

@@ -23,7 +23,7 @@ const CLOCK: PollClock = {
     sleep(ms, false as const, { ref: false, ...(signal && { signal }) }).catch(() => false as const),
 };
 
-export interface PollOptions {
+interface PollOptions {
   /** The function resolves with false after this time, or on the signal. */
   maxMs: number;
   signal?: AbortSignal;

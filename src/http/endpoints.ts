@@ -34,7 +34,8 @@ import { isTermKind, type Kind, type PostKind } from '../model/records.ts';
 import { UNKNOWN_SITE } from '../sync/context.ts';
 import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
-import { combineRepeated, createBodyReader } from './read-request.ts';
+import { createBodyReader } from './read-body.ts';
+import { combineRepeated } from './read-request.ts';
 import { parseItems, parseRendered, toBuffer } from './response-cache.ts';
 import { withProperties } from './response-params.ts';
 import { dryRunSockets, type Middleware, newState, type State } from './state.ts';
@@ -113,7 +114,7 @@ export function routes(options: RouteOptions): Middleware {
       state.query = combineRepeated(state.query, ctx.querystring, lists);
     }
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
-    const isDryRun = dryRunSockets.has(ctx.req.socket);
+    const isDryRun = dryRunSockets.has(ctx.req.socket); // of a tool (mcp/server.ts)
     // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
     const body = ctx.req.readableEnded ? {} : await readBody(ctx);
     if (!endpoint) {
@@ -177,7 +178,7 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
 }
 
 function createEndpointRunner({ services, useCases, idempotency, limits }: RouteOptions) {
-  /** May this calendar do that? */
+  /** Refuses what this calendar cannot do now; else runs the operation, and a create once per key. */
   async function runEndpoint(endpointRequest: EndpointRequest): Promise<ApiResponse> {
     const { isDryRun = false, state, endpoint } = endpointRequest;
     const { actor, requestId, baseUrl } = state;

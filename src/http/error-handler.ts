@@ -42,17 +42,13 @@ export function isClientAbort(error: unknown): boolean {
   return error instanceof Error && CLIENT_ABORTS.test(String(code ?? type));
 }
 
-export interface ErrorResponse {
+interface ErrorResponse {
   status: number;
   body: Record<string, unknown>;
   headers: Record<string, string>;
 }
 
-const INTERNAL_ERROR: ErrorResponse = {
-  status: 500,
-  body: { code: 'internal_server_error', message: 'The gateway could not answer this request.', data: { status: 500 } },
-  headers: {},
-};
+const INTERNAL_ERROR = new ApiError(500, 'internal_server_error', 'The gateway could not answer this request.');
 
 /** The API error for anything thrown. `isUnexpected`: it is a bug or an unknown failure, and belongs in the log. */
 export function errorResponse(thrown: unknown): ErrorResponse & { isUnexpected: boolean } {
@@ -70,7 +66,7 @@ export function errorResponse(thrown: unknown): ErrorResponse & { isUnexpected: 
     };
   }
   const status = clientErrorStatus(error);
-  return status ? errorResponse(unreadableRequest(status)) : { ...INTERNAL_ERROR, isUnexpected: true };
+  return errorResponse(status ? unreadableRequest(status) : INTERNAL_ERROR);
 }
 
 /** Koa and its parsers throw errors with a status of their own: a body that is too large, a malformed encoding. */

@@ -5,6 +5,14 @@ import type { Services } from '../calendar/services.ts';
 import type { Config } from '../config-schema.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
 
+/** The headers with a login: responses vary by them. */
+export const LOGIN_HEADERS = ['Authorization'];
+/** All that say who calls. A nonce without a login is refused (`invalidNonce`): no response varies by it. */
+export const CALLER_HEADERS = [...LOGIN_HEADERS, 'X-WP-Nonce'];
+
+export const namesCaller = (headers: IncomingHttpHeaders): boolean =>
+  CALLER_HEADERS.some((name) => headers[name.toLowerCase()] !== undefined);
+
 /** Sent with every response of the API. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'Content-Type': 'application/json; charset=UTF-8',
@@ -15,9 +23,9 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
     'X-Request-Id, Retry-After, Date, Age, Warning, WWW-Authenticate, X-Unknown-Parameters, ' +
     'X-Calendar-Version, Idempotent-Replayed',
   'Access-Control-Allow-Headers':
-    'Authorization, X-WP-Nonce, Content-Disposition, Content-MD5, Content-Type, ' +
+    `${CALLER_HEADERS.join(', ')}, Content-Disposition, Content-MD5, Content-Type, ` +
     'If-None-Match, Cache-Control, X-Requested-With, X-Calendar-Min-Version, Idempotency-Key',
-  Vary: 'Origin, Authorization, Accept-Encoding, X-Calendar-Min-Version',
+  Vary: ['Origin', ...LOGIN_HEADERS, 'Accept-Encoding', 'X-Calendar-Min-Version'].join(', '),
 };
 
 /** Of a create: a retry with the same key returns the same record, with the second header. */
@@ -56,7 +64,7 @@ export function createCors(allowed: readonly string[]): Cors {
 const LOGIN_SCHEMES: Readonly<Record<CmsName, string>> = { wordpress: 'Basic', payload: 'Bearer' };
 
 /** Of a 401. None for a browser, which would ask its user for a password instead of giving the script the response. */
-export function loginHeaders(headers: IncomingHttpHeaders, cms: CmsName): Record<string, string> {
+export function challengeHeaders(headers: IncomingHttpHeaders, cms: CmsName): Record<string, string> {
   if (headers.origin !== undefined || headers['sec-fetch-mode'] !== undefined) return {};
   return { 'WWW-Authenticate': `${LOGIN_SCHEMES[cms]} realm="calendar"` };
 }

@@ -17,7 +17,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 /** After this time a create has ended in the CMS, whether or not the gateway received the response. */
 const MAX_CREATE_MS = 120_000;
 
-export interface CreateRequest {
+interface CreateRequest {
   /** The header, not validated yet. */
   key: string;
   kind: Kind;
@@ -42,6 +42,7 @@ const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.
 export class Idempotency {
   readonly #services: Services;
   readonly #keys: IdempotencyStore;
+  /** The replica's, because a reload makes another `Idempotency` while creates run. */
   readonly #running: Set<string>;
 
   constructor(services: Services, keys: IdempotencyStore) {
@@ -57,19 +58,16 @@ export class Idempotency {
     if (!KEY.test(key)) throw invalidParam(IDEMPOTENCY_KEY_HEADER, 'must be 1 to 255 visible ASCII characters.');
     const user = String(request.actor.account?.userId);
     const creationKey = hashOf('key', user, kind, key);
-    const claim: IdempotencyEntry = {
-      fingerprint: hashOf(canonicalJson(params)),
-      state: 'running',
-      startedMs: this.#services.nowMs(),
-      holder: randomUUID(),
-    };
+    const nowMs = this.#services.nowMs();
+    const fingerprint = hashOf(canonicalJson(params));
+    const claim: IdempotencyEntry = { fingerprint, state: 'running', startedMs: nowMs, holder: randomUUID() };
     const known = await this.#keys.claim(hashOf('user', user), creationKey, claim);
     if (!known && peers) return this.#runUnlessCreated(creationKey, claim, createRequest);
     if (!known) return this.#run(creationKey, claim, createRequest);
     if (known.fingerprint !== claim.fingerprint) throw keyReused();
     if (known.state === 'done') return replayed(known.response ?? (await readForReplay(known.id!)));
     // Without peers this process was restarted during the create.
-    const mayRunElsewhere = peers !== undefined && claim.startedMs - known.startedMs <= MAX_CREATE_MS;
+    const mayRunElsewhere = peers !== undefined && nowMs - known.startedMs <= MAX_CREATE_MS;
     if (this.#running.has(creationKey) || (known.state === 'running' && mayRunElsewhere)) throw createInProgress();
     return this.#resolveUnknown(creationKey, known, createRequest);
   }

@@ -12,7 +12,7 @@ import { isCacheable } from './cached-reads.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { RateLimit } from './client-limits.ts';
 import { consistencyHeaders, MIN_VERSION_HEADER } from './consistency-token.ts';
-import { apiLink, COMMON_HEADERS, type Cors, loginHeaders, PRIVATE_HEADERS, staleHeaders } from './headers.ts';
+import { apiLink, COMMON_HEADERS, type Cors, challengeHeaders, PRIVATE_HEADERS, staleHeaders } from './headers.ts';
 import { hasTooManyHeaders } from './read-request.ts';
 import { type Body, type CachedResponse, isFresh, type ResponseCache, toBuffer } from './response-cache.ts';
 import { type Context, type Middleware, nextRequestId, type State } from './state.ts';
@@ -34,7 +34,7 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
   async function sendPrivate(ctx: Context, status: number, body: unknown, headers: object): Promise<void> {
     const allow = await allowHeader(ctx.state, services);
     ctx.set({ ...COMMON_HEADERS, ...PRIVATE_HEADERS, ...headers, Allow: allow, 'X-Request-Id': ctx.state.requestId });
-    if (status === 401) ctx.set(loginHeaders(ctx.headers, services.mapping.cms));
+    if (status === 401) ctx.set(challengeHeaders(ctx.headers, services.mapping.cms));
     ctx.set(cors(ctx.headers.origin, ctx.method));
     ctx.status = status;
     ctx.body = toBuffer(body);
@@ -50,7 +50,7 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
       await sendPrivate(ctx, status, body, { ...headers, Link: apiLink(services) });
     }
     if (omitBody) ctx.body = Buffer.alloc(0);
-    // `sendPublic` has sent them already.
+    // Those of a public response are among its `perRequestHeaders`.
     if (!cached) ctx.set(consistencyHeaders(services.peers));
   };
 }
@@ -158,7 +158,7 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
     writePublic(req, res, cached, body, headers);
     const durationMs = performance.now() - startedMs;
     const outcome = isNotModified ? 'not-modified' : 'hit';
-    const served = { id, method: req.method!, route: cached.route, status: res.statusCode, durationMs };
+    const served = { id, method: req.method!, route: cached.routeName, status: res.statusCode, durationMs };
     services.observe({ type: 'request', ...served, cache: isStale ? 'stale' : outcome });
   };
 }

@@ -26,10 +26,10 @@ export interface CachedResponse {
   contentType: string;
   /** The body. Those of a list are the rendered records, until the list is requested again. */
   chunks: readonly Uint8Array[];
-  /** Compressed bodies, each made when a client first accepts it; a promise until it is ready, and if that failed. */
-  compressed: Partial<Record<ContentEncoding, Uint8Array | Promise<void>>>;
-  /** The route's name in log and metrics. */
-  route: string;
+  /** Compressed bodies, each made when a client first accepts it. A promise: it is being made. */
+  compressed: Partial<Record<ContentEncoding, Uint8Array | Promise<void> | 'failed'>>;
+  /** In log and metrics. */
+  routeName: string;
   /** The response is valid for this version of the replica, and until this time. */
   replicaVersion: number;
   validUntilMs: number;
@@ -88,7 +88,7 @@ export class ResponseCache {
   get(url: string, replicaVersion: number, nowMs: number): CachedResponse | undefined {
     const response = this.#responses.get(url);
     if (!response || response.replicaVersion !== replicaVersion || nowMs >= response.validUntilMs) return undefined;
-    join(response);
+    joinChunks(response);
     return response;
   }
 
@@ -125,30 +125,32 @@ export class ResponseCache {
  * Joins the chunks of a response that is requested again: sending a hundred chunks takes twice as long. Most lists are
  * requested once, and then joining them is most of their cost.
  */
-function join(response: CachedResponse): void {
+function joinChunks(response: CachedResponse): void {
   if (response.chunks.length > 1) response.chunks = [joinBytes(response.chunks)];
 }
 
 /** Compresses outside the event loop. If that fails, the response stays uncompressed for the encoding. */
 async function compress(response: CachedResponse, encoding: ContentEncoding): Promise<void> {
-  join(response);
+  joinChunks(response);
   try {
     // A copy of exact length: zlib returns a view of a chunk of 64 KiB, also for a hundred bytes.
     response.compressed[encoding] = new Uint8Array(await COMPRESS[encoding](response.chunks[0]!));
-  } catch {}
+  } catch {
+    response.compressed[encoding] = 'failed';
+  }
 }
 
 const { 'Content-Type': JSON_TYPE, ...otherHeaders } = COMMON_HEADERS;
 const HEADERS = Object.entries(otherHeaders).flat();
 
 /**
- * Returns a function that turns a use case's response to an anonymous caller into a cached one. Its result is
- * undefined for an error, and for a response that must not be reused (without `validUntilMs`).
+ * `toCached` turns a use case's response to an anonymous caller into a cached one. It returns undefined for an error,
+ * and for a response that must not be reused (without `validUntilMs`).
  */
-export function createCacheableResponses(services: Services, freshness: Freshness) {
+export function createToCached(services: Services, freshness: Freshness) {
   const cacheControl = publicCacheControl(freshness);
 
-  return function cacheable(response: ApiResponse, url: string, route: string): CachedResponse | undefined {
+  return function toCached(response: ApiResponse, url: string, routeName: string): CachedResponse | undefined {
     if (response.status !== 200 || response.validUntilMs === undefined) return undefined;
     const chunks = chunksOf(response.body);
     const { 'Content-Type': contentType = JSON_TYPE!, ...headers } = response.headers ?? {};
@@ -165,7 +167,7 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
       contentType,
       chunks,
       compressed: {},
-      route,
+      routeName,
       replicaVersion: response.replicaVersion ?? services.replica.version,
       validUntilMs: response.validUntilMs,
     };

@@ -12,7 +12,7 @@ import {
 } from '../store/idempotency-keys.ts';
 import type { SharedCounters } from './client-limits.ts';
 
-export interface SharedOptions {
+interface SharedOptions {
   connection: Connection;
   /** Of every key in Redis. */
   prefix: string;

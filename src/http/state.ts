@@ -11,9 +11,9 @@ import type { CachedResponse } from './response-cache.ts';
 
 export interface State {
   requestId: string;
-  /** The route's name in log and metrics: `list /events`. */
-  route: string;
-  /** The route that the request has reached. */
+  /** In log and metrics: `list /events`. */
+  routeName: string;
+  /** The row of the route table. */
   matchedRoute?: Route | undefined;
   cacheOutcome: CacheOutcome;
   /** The prefix under which the client called the API, and its absolute URL. */
@@ -25,15 +25,16 @@ export interface State {
   actor: Actor;
   /** The method override replaced GET by HEAD: the response has no body. */
   omitBody: boolean;
-  /** The response, one of these three: `respond.ts` sends the first that is set. */
+  /** `respond` sends the first of these three that is set. A page sets none: it has set `ctx.body`. */
   error?: ApiResponse | undefined;
+  /** Made of `apiResponse`, which stays: the rate limit and the header `Allow` read it. */
   cached?: CachedResponse | undefined;
   apiResponse?: ApiResponse | undefined;
 }
 
 /**
- * Connections whose writes are checked and not made: each carries one call of a tool with `dry_run`. No header says so,
- * because any client could send it.
+ * Sockets whose requests are checked and write nothing. `mcp/server.ts` makes a socket in memory for each call of a
+ * tool, and adds those of calls with `dry_run`. A header could not say this, because any client could send it.
  */
 export const dryRunSockets = new WeakSet<Duplex>();
 
@@ -43,7 +44,7 @@ export type Middleware = Koa.Middleware<State>;
 /** The state of a request of which only its id is known. */
 export const newState = (requestId: string): State => ({
   requestId,
-  route: 'none',
+  routeName: 'none',
   cacheOutcome: 'none',
   mount: '',
   baseUrl: '',
@@ -60,7 +61,7 @@ export function accessLog(observe: Observe): Middleware {
     try {
       await next();
     } finally {
-      const { requestId: id, route, cacheOutcome: cache } = ctx.state;
+      const { requestId: id, routeName: route, cacheOutcome: cache } = ctx.state;
       const durationMs = performance.now() - startedMs;
       observe({ type: 'request', id, method: ctx.method, route, status: ctx.status, cache, durationMs });
     }

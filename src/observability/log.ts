@@ -49,10 +49,7 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
       ? ['info', 'Redis: connected']
       : ['warn', `${reason}; this gateway works without it, and polls the CMS itself`],
   'cluster-applied': ({ entries }) => ['debug', `read again what ${entries} entries of peers name`],
-  'cluster-lease': ({ isTaken }) => [
-    'debug',
-    isTaken ? 'polls in this interval' : 'another gateway polls in this interval',
-  ],
+  'cluster-lease': ({ isTaken }) => ['debug', `${isTaken ? '' : 'another gateway '}polls in this interval`],
   push: ({ receiver, host, answer, failures }) => [
     // The first failure, and then only what an operator asks for.
     failures === 1 ? 'warn' : 'debug',

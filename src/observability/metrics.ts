@@ -93,37 +93,14 @@ function createInstruments(registry: Registry) {
     replicaState: gauge('replica_state', '1 for the state of the replica', 'state'),
     polls: time('sync_poll_seconds', 'Polls of the CMS'),
     syncChanged: count('sync_changed_total', 'Records that a poll changed or deleted'),
-    quarantined: count(
-      'replica_quarantined_total',
-      'Replica files that were unusable: damaged, or of another site, mapping or version',
-    ),
-    sourceReads: count(
-      'source_reads_total',
-      'Reads of sources: whether their events are current then',
-      'source',
-      'result',
-    ),
+    quarantined: count('replica_quarantined_total', 'Replica files that were damaged, or of another site or version'),
+    sourceReads: count('source_reads_total', 'Reads of sources: are their events current', 'source', 'result'),
     clusterConnected: gauge('cluster_connected', 'Cluster: 1 while Redis responds'),
-    clusterApplied: count(
-      'cluster_applied_total',
-      'Cluster: entries of gateways whose records this one has read again',
-    ),
-    clusterPolls: count(
-      'cluster_polls_total',
-      'Cluster: intervals in which this gateway polled, or left it to another one',
-      'turn',
-    ),
+    clusterApplied: count('cluster_applied_total', 'Cluster: entries whose records this gateway has read again'),
+    clusterPolls: count('cluster_polls_total', 'Cluster: intervals in which this or another gateway polled', 'turn'),
     pushes: time('push_seconds', 'Outgoing webhooks by receiver and answer', ...receiver, 'answer'),
-    pushFailures: gauge(
-      'push_failures',
-      'Outgoing webhooks: failures of a receiver since its last success',
-      ...receiver,
-    ),
-    pushPosition: gauge(
-      'push_position',
-      'Outgoing webhooks: the number of the last change that a receiver has',
-      ...receiver,
-    ),
+    pushFailures: gauge('push_failures', 'Outgoing webhooks: failures since the last success', ...receiver),
+    pushPosition: gauge('push_position', 'Outgoing webhooks: the last change that a receiver has', ...receiver),
   };
 }
 

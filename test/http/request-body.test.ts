@@ -6,7 +6,8 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { createBodyReader, parseQuery } from '../../src/http/read-request.ts';
+import { createBodyReader } from '../../src/http/read-body.ts';
+import { parseQuery } from '../../src/http/read-request.ts';
 
 describe('request body', () => {
   let server: Server;

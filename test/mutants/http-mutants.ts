@@ -11,7 +11,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'lets only these origins read',
     },
     'no browser asks its user for a password': {
-      function: 'loginHeaders',
+      function: 'challengeHeaders',
       code: "_1.origin !== undefined || _1['sec-fetch-mode'] !== undefined",
       replacement: 'false',
       title: 'asks for a login with a 401',
@@ -39,8 +39,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     },
     'invalid credentials are rejected': {
       function: 'authenticate',
-      code: "if ('error' in _1) throw _1.error;",
-      replacement: "if ('error' in _1) return ANONYMOUS;",
+      code: "if (_1.kind === 'rejected') throw _1.error;",
+      replacement: "if (_1.kind === 'rejected') return ANONYMOUS;",
       test: 'test/faults/limits.test.ts',
       title: 'on logins',
     },
@@ -102,14 +102,14 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'apply to rest_route before routing',
     },
   }),
-  ...mutantsOf('src/http/read-request.ts', 'test/interface/limits.test.ts', {
+  ...mutantsOf('src/http/read-body.ts', 'test/interface/limits.test.ts', {
     'size of the body of a read': {
       code: 'READ_METHODS.has(_1.method)',
       replacement: 'false',
       title: 'if a method override makes the request a read',
     },
   }),
-  ...mutantsOf('src/http/read-request.ts', 'test/http/request-body.test.ts', {
+  ...mutantsOf('src/http/read-body.ts', 'test/http/request-body.test.ts', {
     'pieces of a body': { code: 'limitPieces(_1.req);', title: 'may arrive in 2,500 pieces' },
   }),
   ...mutantsOf('src/http/consistency-token.ts', 'test/http/request-polls.test.ts', {
@@ -167,7 +167,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/cached-reads.ts', 'test/http/cached-visibility.test.ts', {
     'a request with credentials gets no cached response': {
       function: 'dependsOnUrlAlone',
-      code: '_1.authorization === undefined &&',
+      code: '!namesCaller(_1) &&',
     },
     'a request with a chunked body gets no cached response': {
       function: 'dependsOnUrlAlone',
@@ -212,7 +212,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/mcp/server.ts', 'test/http/mcp/roles.test.ts', {
     "a tool has the caller's rights": {
-      code: "'authorization', ",
+      code: '...CALLER_HEADERS, ',
       title: 'list what the API lists',
     },
     'a try writes nothing': {

@@ -72,7 +72,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'on requests per address',
     },
   }),
-  ...mutantsOf('src/http/read-request.ts', 'test/interface/limits.test.ts', {
+  ...mutantsOf('src/http/read-body.ts', 'test/interface/limits.test.ts', {
     'size of bodies': {
       function: 'createBodyReader.parserOf',
       code: 'textLimit: `${_1}b`',
@@ -163,7 +163,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'after the drain time',
     },
   }),
-  ...mutantsOf('src/http/server.ts', 'test/http/server.test.ts', {
+  ...mutantsOf('src/http/connections.ts', 'test/http/server.test.ts', {
     connections: {
       code: 'if (!this.#slots.tryTake(_1, this.#isProxy(_2))) return void _3.destroy();',
       replacement: 'this.#slots.tryTake(_1, true);',

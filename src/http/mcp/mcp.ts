@@ -3,8 +3,8 @@
 
 import type Koa from 'koa';
 import { ApiError } from '../../errors.ts';
-import { PRIVATE_HEADERS } from '../headers.ts';
-import { createBodyReader } from '../read-request.ts';
+import { LOGIN_HEADERS, PRIVATE_HEADERS } from '../headers.ts';
+import { createBodyReader } from '../read-body.ts';
 import type { Middleware, State } from '../state.ts';
 import type { AnswerMessage, McpOptions } from './server.ts';
 
@@ -12,7 +12,7 @@ const PATH = '/mcp';
 const HEADERS = { ...PRIVATE_HEADERS, 'X-Content-Type-Options': 'nosniff', Vary: 'Origin' };
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Methods': 'POST',
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Mcp-Protocol-Version',
+  'Access-Control-Allow-Headers': [...LOGIN_HEADERS, 'Content-Type', 'Mcp-Protocol-Version'].join(', '),
 };
 
 /**
@@ -28,7 +28,7 @@ export function mcp(app: Koa<State>, options: McpOptions): Middleware {
   return async function mcpMiddleware(ctx, next) {
     if (config.mcp === 'off' || ctx.path !== PATH) return next();
     const { origin } = ctx.headers;
-    ctx.state.route = 'mcp';
+    ctx.state.routeName = 'mcp';
     // A page whose host name was made to lead here (DNS rebinding) has the origin of that name.
     if (origin !== undefined && !origins.has(origin))
       throw new ApiError(403, 'rest_forbidden', 'Scripts of this origin may not call the tools (allowedOrigins).');

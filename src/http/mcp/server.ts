@@ -22,7 +22,7 @@ import { NAMESPACE } from '../../interface/routes.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { VERSION } from '../../version.ts';
 import { errorResponse } from '../error-handler.ts';
-import { IDEMPOTENCY_KEY_HEADER } from '../headers.ts';
+import { CALLER_HEADERS, IDEMPOTENCY_KEY_HEADER } from '../headers.ts';
 import { type Context, dryRunSockets } from '../state.ts';
 import { errorText } from './texts.ts';
 import { READ_TOOLS, type Tool, WRITE_TOOLS } from './tools.ts';
@@ -92,8 +92,8 @@ const failure = (text: string, structuredContent?: JsonObject): CallToolResult =
 /** See `server.ts` of http. */
 const { createServer, request } = process.getBuiltinModule('node:http');
 
-/** Says who the caller is, and which state of the calendar they must see. */
-const CALLER_HEADERS = ['authorization', 'x-wp-nonce', 'x-forwarded-for', 'x-calendar-min-version', 'cache-control'];
+/** Say who the caller is, and which state of the calendar they must see. */
+const PASSED_ON = [...CALLER_HEADERS, 'X-Forwarded-For', 'X-Calendar-Min-Version', 'Cache-Control'];
 
 function createApiClient(listener: RequestListener) {
   const server = createServer(listener);
@@ -104,7 +104,7 @@ function createApiClient(listener: RequestListener) {
     const connection = Object.assign(there, { remoteAddress: req.socket.remoteAddress });
     if (isDryRun) dryRunSockets.add(connection);
     server.emit('connection', connection);
-    const passedOn = CALLER_HEADERS.flatMap((name) => (req.headers[name] ? [[name, req.headers[name]]] : []));
+    const passedOn = PASSED_ON.map((name) => [name, req.headers[name.toLowerCase()]]).filter(([, value]) => value);
     // Lists as CSV.
     const query = new URLSearchParams(sent as Record<string, string>);
     const body = method === 'GET' ? '' : JSON.stringify(sent);

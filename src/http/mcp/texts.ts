@@ -2,7 +2,7 @@
 
 import { type FeedEvent, linesOf, placeOf, titleOf } from '../../calendar/feeds/icalendar.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { type Kind, PLURALS } from '../../model/records.ts';
+import { isTermKind, type Kind, PLURALS } from '../../model/records.ts';
 import { textLine } from '../../text/html.ts';
 import { postalAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
@@ -22,29 +22,32 @@ const namesOf = (value: unknown, name: string): string =>
     .flatMap((one) => (isObject(one) && typeof one[name] === 'string' ? [textLine(one[name])] : []))
     .join(', ');
 
+/** `Cost: 10 €`; no line without a value. */
+const labelled = (label: string, value: string): string[] => (value === '' ? [] : [`${label}: ${value}`]);
+
 function linesOfEvent(body: JsonObject, html: string, maxCharacters: number): string {
   const event = body as unknown as FeedEvent;
   const state = event.status === 'publish' ? '' : ` (${event.status})`;
   const lines = [
-    `Event ${event.id}: ${titleOf(event)}${state}`,
+    `Event ${event.id}: ${titleOf(event)}${state}`.trimEnd(),
     timesOf(event),
-    `Event status: ${event.event_status ?? ''}`,
+    ...labelled('Event status', event.event_status ?? ''),
     placeOf(event),
-    `Organizer: ${namesOf(body.organizer, 'organizer')}`,
-    `Categories: ${namesOf(body.categories, 'name')}`,
-    `Cost: ${textLine(String(body.cost ?? ''))}`,
+    ...labelled('Organizer', namesOf(body.organizer, 'organizer')),
+    ...labelled('Categories', namesOf(body.categories, 'name')),
+    ...labelled('Cost', textLine(String(body.cost ?? ''))),
     event.url,
     ...linesOf(event, html, maxCharacters),
   ];
-  return lines.filter((line) => line !== '' && !line.endsWith(': ')).join('\n');
+  return lines.filter((line) => line !== '').join('\n');
 }
 
 export const eventText = (body: JsonObject): string =>
   linesOfEvent(body, String(body.description ?? ''), MAX_DESCRIPTION);
 
-/** A venue, an organizer or a category. */
+/** A venue, an organizer or a term. */
 function lineOf(kind: Kind, record: JsonObject): string {
-  const name = namesOf(record, kind === 'category' ? 'name' : kind);
+  const name = namesOf(record, isTermKind(kind) ? 'name' : kind);
   const place = kind === 'venue' ? textLine(postalAddress(record)) : '';
   return `${kind} ${record.id}: ${[name, place].filter((part) => part !== '').join(', ')}`;
 }

@@ -11,12 +11,10 @@ export type ShownTimes = {
   timezone_abbr: string;
 };
 
-export interface DaySpan {
-  /** The first and the last day, `YYYY-MM-DD`. */
+/** Days as `YYYY-MM-DD`; of an event of one day both are the same. */
+interface DaySpan {
   first: string;
   last: string;
-  /** Several days: the event has a range of days, and no time of day. */
-  isLong: boolean;
 }
 
 /** An event that ends before this hour of the next day is an evening, not two days. */
@@ -37,13 +35,13 @@ export function shiftMonth(month: string, months: number): string {
 /** 0 is Sunday. */
 export const weekdayOf = (day: string): number => new Date(msOf(day)).getUTCDay();
 
+/** The days under which the pages show an event: one for 19:00–02:00 and 19:00–00:00, three for Friday to Sunday. */
 export function spanOf({ start_date: start, end_date: end, all_day }: ShownTimes): DaySpan {
   const first = start.slice(0, 10);
   const isNight = end.slice(0, 10) <= addDays(first, 1) && end.slice(11) < NIGHT_ENDS;
   // An end at midnight belongs to the day before.
   const last = all_day ? wholeDays(start, end)[1] : formatWallTime(msOf(end) - 1000).slice(0, 10);
-  const isLong = !isNight && last > first;
-  return { first, last: isLong ? last : first, isLong };
+  return { first, last: isNight || last < first ? first : last };
 }
 
 function formatsOf(locale: string) {
@@ -84,10 +82,21 @@ export class Dates {
     this.firstWeekday = firstWeekday(locale);
   }
 
-  month = (month: string): string => this.#formats.month.format(msOf(`${month}-01`));
-  shortMonth = (month: string): string => this.#formats.shortMonth.format(msOf(`${month}-01`));
-  weekday = (day: string): string => this.#formats.weekday.format(msOf(day));
-  dayAndYear = (day: string): string => this.#formats.dayAndYear.format(msOf(day));
+  month(month: string): string {
+    return this.#formats.month.format(msOf(`${month}-01`));
+  }
+
+  shortMonth(month: string): string {
+    return this.#formats.shortMonth.format(msOf(`${month}-01`));
+  }
+
+  weekday(day: string): string {
+    return this.#formats.weekday.format(msOf(day));
+  }
+
+  dayAndYear(day: string): string {
+    return this.#formats.dayAndYear.format(msOf(day));
+  }
 
   /** Without the year if it is the current one. */
   day(day: string, today: string): string {

@@ -8,7 +8,7 @@ import type { Language, Texts } from './language.ts';
 import { type Html, html } from './page-template.ts';
 import type { PublicEvent, Term, Venue } from './read-events.ts';
 
-export interface EventDetails {
+interface EventDetails {
   event: PublicEvent;
   /** Sanitized. */
   description: Html;

@@ -9,7 +9,7 @@ import { fill, type Language } from './language.ts';
 import { type Brand, Html, html, pageFrame } from './page-template.ts';
 import type { DayRange, EventList, FilterOptions, PublicEvent } from './read-events.ts';
 
-export interface LandingPage {
+interface LandingPage {
   brand: Brand;
   query: LandingQuery;
   title: string;
@@ -47,7 +47,7 @@ ${content}
 export const backLink = ({ root, language: { texts } }: Brand, query: LandingQuery): Html =>
   html`<p class="back"><a href="${root}${hrefOf(query, { event: undefined })}">${texts.allEvents}</a></p>`;
 
-export interface EventsView {
+interface EventsView {
   query: LandingQuery;
   today: string;
   language: Language;
@@ -78,11 +78,8 @@ ${eventsSection(view)}`;
 function filterForm({ query: { filters }, options, language: { texts } }: EventsView): Html {
   const select = (name: keyof FilterOptions, label: string, all: string): Html => {
     const selected = filters[name];
-    const isListed = options[name].some(({ id }) => id === selected);
-    const listed =
-      selected === undefined || isListed
-        ? options[name]
-        : [{ id: selected, name: `${label} ${selected}` }, ...options[name]];
+    const isListed = selected === undefined || options[name].some(({ id }) => id === selected);
+    const listed = [...(isListed ? [] : [{ id: selected, name: `${label} ${selected}` }]), ...options[name]];
     return html`<label>${label}<select name="${name}" id="filter-${name}"><option value="">${all}</option>${listed.map(
       ({ id, name: text }) => html`<option value="${id}"${id === selected && ' selected'}>${text}</option>`,
     )}</select></label>`;
@@ -224,7 +221,7 @@ ${pager(view)}`;
 function listItem(event: PublicEvent, { query, today, language, colorClass }: EventsView): Html {
   const { dates } = language;
   const span = spanOf(event);
-  const when = span.isLong ? dates.days(span, today) : dates.times(event);
+  const when = span.last > span.first ? dates.days(span, today) : dates.times(event);
   const venue = [event.venue].flat().find(({ venue: name }) => typeof name === 'string');
   const place = venue && [venue.venue, venue.city].filter(Boolean).join(', ');
   const image = event.image && webAddress(event.image.sizes?.thumbnail?.url ?? event.image.url);
@@ -363,7 +360,8 @@ function bar(
 ): Html {
   const { dates } = language;
   const span = spanOf(event);
-  const time = span.isLong
+  const isSeveralDays = span.last > span.first;
+  const time = isSeveralDays
     ? html`<span class="visually-hidden">${dates.days(span, today)} </span>`
     : !event.all_day && html`<span class="clock">${dates.startTime(event)}</span> `;
   const ends = `${startsHere ? '' : ' continued'}${endsHere ? '' : ' continues'}`;

@@ -96,8 +96,8 @@ interface Prices {
 }
 
 /**
- * The prices of an event as numbers. Undefined for a cost with other words than amounts (`20 per family`), without a
- * currency, and in lists.
+ * The prices of an event as numbers. Undefined without a currency, so in lists, which have no `json_ld`; and for a cost
+ * with words beside amounts and currency: `10–15 €` has none, `20 per family` has `per family`.
  */
 export function pricesOf(event: PublicEvent): Prices | undefined {
   if (event.cost === '') return undefined;
@@ -105,8 +105,8 @@ export function pricesOf(event: PublicEvent): Prices | undefined {
   const currency = event.json_ld?.offers?.priceCurrency;
   if (currency === undefined) return undefined;
   const amounts = values.map((value) => (value === 'free' ? 0 : Number(value)));
-  const signs = textLine(event.cost).split(/[\d.,\s–-]+|Free/);
-  const isPlain = signs.every((sign) => sign === '' || fitsCurrency(sign, currency));
-  if (!isPlain || amounts.length === 0 || !amounts.every(Number.isFinite)) return undefined;
+  const words = textLine(event.cost).split(/[\d.,\s–-]+|Free/);
+  const hasOther = words.some((word) => word !== '' && !fitsCurrency(word, currency));
+  if (hasOther || amounts.length === 0 || !amounts.every(Number.isFinite)) return undefined;
   return { currency, lowest: Math.min(...amounts), highest: Math.max(...amounts) };
 }

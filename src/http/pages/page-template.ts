@@ -13,7 +13,7 @@ export class Html {
   }
 }
 
-export type HtmlValue = Html | string | number | false | undefined | readonly HtmlValue[];
+type HtmlValue = Html | string | number | false | undefined | readonly HtmlValue[];
 
 function htmlOf(value: HtmlValue): string {
   if (value === undefined || value === false) return '';
@@ -38,7 +38,7 @@ export interface Brand {
   asset: (name: string) => string;
 }
 
-export interface HtmlPage {
+interface HtmlPage {
   title: string;
   /** Links and metadata, besides those of every page. */
   head: Html;

@@ -32,7 +32,7 @@ export function servePages({ byPath }: Pages): Middleware {
     const page = byPath.get(ctx.path);
     const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
     if (!page || !isRead || ctx.query.rest_route !== undefined) return next();
-    ctx.state.route = ctx.path.startsWith('/-/assets/') ? 'asset' : `page ${ctx.path}`;
+    ctx.state.routeName = ctx.path.startsWith('/-/assets/') ? 'asset' : `page ${ctx.path}`;
     await page(ctx);
   };
 }

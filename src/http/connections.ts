@@ -1,0 +1,152 @@
+// The connections of one HTTP server: what each network may hold of them, and a graceful shutdown that cuts off no
+// response.
+
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { network48Of } from './client-address.ts';
+import { SharedSlots } from './client-limits.ts';
+
+export interface ConnectionOptions {
+  /** The most connections, of which one network may hold a tenth. */
+  sockets: number;
+  /** True for a proxy in front, through which all clients come: it may hold all connections. */
+  isProxy?: ((address: string) => boolean) | undefined;
+}
+
+/** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
+const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
+/**
+ * Shutdown begins after this many turns without a new connection or request, at the latest after this many of them.
+ * Without a time: on a busy machine twenty connections may take half a second.
+ */
+const IDLE_TURNS = 10;
+const MAX_ARRIVALS = 1000;
+
+/**
+ * Passes requests to the listener and knows which connections still have a response to send. `server.close()`
+ * alone would cut off responses that have ended but not left the socket, and would keep idle keep-alive
+ * connections open.
+ */
+export class Connections {
+  readonly #server: Server;
+  readonly #listener: RequestListener;
+  readonly #isProxy: (address: string) => boolean;
+  readonly #slots: SharedSlots;
+  /** The newest response of each connection; Node sends earlier ones before it. */
+  readonly #open = new Map<Socket, ServerResponse | undefined>();
+  /** The bytes that wait to be sent to each network. */
+  readonly #unsent = new Map<string, number>();
+  /** Connections and requests so far. */
+  #arrivals = 0;
+  #isClosing = false;
+
+  constructor(server: Server, listener: RequestListener, { sockets, isProxy = () => false }: ConnectionOptions) {
+    this.#server = server;
+    this.#listener = listener;
+    this.#isProxy = isProxy;
+    this.#slots = new SharedSlots(sockets);
+    server.on('connection', (socket: Socket) => this.#accept(socket));
+    const onRequest: RequestListener = (req, res) => this.#onRequest(req, res);
+    server.on('request', onRequest);
+    // An unknown `Expect` has no effect (RFC 9110, 10.1.1). Without this listener Node would refuse it, uncounted.
+    server.on('checkExpectation', onRequest);
+  }
+
+  newestResponse(socket: Socket): ServerResponse | undefined {
+    return this.#open.get(socket);
+  }
+
+  /** Waits until the process has accepted and read what had arrived; Node accepts one connection per turn. */
+  async acceptPending(): Promise<void> {
+    const last = this.#arrivals + MAX_ARRIVALS;
+    for (let idle = 0; idle < IDLE_TURNS && this.#arrivals < last; idle += 1) {
+      const before = this.#arrivals;
+      await nextTurn();
+      if (this.#arrivals !== before) idle = 0;
+    }
+  }
+
+  /** Closes the server, and each connection once its last response has left. */
+  closeWhenDone(): void {
+    this.#isClosing = true;
+    // `close` would otherwise also destroy connections that it considers idle.
+    this.#server.closeIdleConnections = () => {};
+    this.#server.close();
+    for (const [socket, newest] of this.#open) this.closeAfter(socket, newest);
+  }
+
+  #accept(socket: Socket): void {
+    this.#arrivals += 1;
+    const { remoteAddress = '' } = socket;
+    const network = network48Of(remoteAddress);
+    if (!this.#slots.tryTake(network, this.#isProxy(remoteAddress))) return void socket.destroy();
+    this.#open.set(socket, undefined);
+    socket.once('close', () => {
+      this.#open.delete(socket);
+      this.#slots.release(network);
+    });
+    // Those that wait for a further request make room for the next client.
+    if (this.#slots.isFull) this.#server.closeIdleConnections();
+  }
+
+  #onRequest(req: IncomingMessage, res: ServerResponse): void {
+    const { socket } = req;
+    if (!this.#open.has(socket)) return;
+    this.#arrivals += 1;
+    const { remoteAddress = '' } = socket;
+    const network = network48Of(remoteAddress);
+    if (this.#unsentOf(network) > MAX_UNSENT_BYTES && !this.#isProxy(remoteAddress)) return void socket.destroy();
+    this.#countUnsent(network, res);
+    const previous = this.#open.get(socket);
+    // The response before it says that it is the last: the client repeats this request (RFC 9112, 9.6).
+    if (this.#isClosing && previous?.shouldKeepAlive === false) return;
+    this.#open.set(socket, res);
+    // Node gives a response its socket when the earlier ones have been sent.
+    if (!res.socket) readNoFurther(socket, res);
+    if (this.#isClosing) this.closeAfter(socket, res);
+    this.#listener(req, res);
+  }
+
+  #unsentOf(network: string): number {
+    return this.#unsent.get(network) ?? 0;
+  }
+
+  /** Counts what is left to send of a response once it is written, until the network has received it. */
+  #countUnsent(network: string, res: ServerResponse): void {
+    res.once('prefinish', () => {
+      const bytes = res.writableLength;
+      if (bytes === 0) return;
+      this.#unsent.set(network, this.#unsentOf(network) + bytes);
+      res.once('close', () => {
+        const left = this.#unsentOf(network) - bytes;
+        if (left > 0) this.#unsent.set(network, left);
+        else this.#unsent.delete(network);
+      });
+    });
+  }
+
+  /** Closes the connection after this response, unless it gets another one. */
+  closeAfter(socket: Socket, res: ServerResponse | undefined): void {
+    if (!res || res.writableFinished) return void socket.destroySoon();
+    if (!res.headersSent) res.shouldKeepAlive = false;
+    res.once('close', () => {
+      if (this.#open.get(socket) === res) socket.destroySoon();
+    });
+  }
+}
+
+/**
+ * Makes a request that did not wait for the response before it the last of its connection; its client repeats later
+ * ones on a new connection (RFC 9112, 9.3.2). Browsers and proxies send none. Node itself would parse all of the 64 KB
+ * that it reads at a time, which hold 2,400 small requests, and pausing the socket does not stop it. A parser stops
+ * when this function of it returns 2, as for a change of the protocol.
+ */
+function readNoFurther(socket: Socket & { parser?: { onIncoming: () => number } }, res: ServerResponse): void {
+  res.shouldKeepAlive = false;
+  if (!socket.parser) return;
+  socket.parser.onIncoming = () => {
+    socket.pause();
+    return 2;
+  };
+}
