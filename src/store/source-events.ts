@@ -15,7 +15,7 @@ export interface SourceRow {
   url: string;
   /** The id that it has for itself. */
   ownId: number;
-  /** The event that shows it: itself, or another one that is the same. 0: none yet, or its id is another event's. */
+  /** The event that shows it: 17 is itself (`ownId` 17), or another one that is the same. 0: none yet. */
   eventId: number;
   /** Why it is taken for another one; `''`: it is not. */
   why: string;
