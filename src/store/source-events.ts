@@ -74,12 +74,7 @@ export function sourcesOf(
   return own ? { source: own.source, alsoAt } : { alsoAt };
 }
 
-export interface Merge {
-  source: string;
-  key: string;
-  eventId: number;
-  why: string;
-}
+export type Merge = Pick<SourceRow, 'source' | 'key' | 'eventId' | 'why'>;
 
 export const countSourceEvents = (db: Database, source: string): { events: number; merged: number } => ({
   events: db.number(sql`SELECT count(*) FROM source_event WHERE source = ${source}`),

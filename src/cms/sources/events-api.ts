@@ -52,7 +52,8 @@ export function createEventsSource(
     return true;
   }
 
-  async function readPage(number: number, signal: AbortSignal, remarks: source.Remark[]): Promise<Page> {
+  /** `events`: those of the `sent` ones that can be served. */
+  async function readPage(number: number, signal: AbortSignal, remarks: source.Remark[]) {
     const { bytes, headers } = await get(number, signal);
     const { sent, total, hasNext } = listOf(bytes, number);
     const events: source.SourceEvent[] = [];
@@ -70,7 +71,7 @@ export function createEventsSource(
     async read(previous, signal) {
       if (previous?.etag && (await areUnchanged(previous.etag.split('\n'), signal))) return undefined;
       const remarks: source.Remark[] = [];
-      const pages: Page[] = [];
+      const pages: Awaited<ReturnType<typeof readPage>>[] = [];
       const events = new Map<string, source.SourceEvent>();
       for (let number = 1, hasNext = true; hasNext; number += 1) {
         const bytes = pages.reduce((sum, { size }) => sum + size, 0);
@@ -93,17 +94,6 @@ export function createEventsSource(
       return { events: [...events.values()], remarks, isPartial, validators };
     },
   };
-}
-
-interface Page {
-  /** Those that can be served, of the number that was sent. */
-  events: source.SourceEvent[];
-  sent: number;
-  /** Of all pages, as this one says. */
-  total: unknown;
-  hasNext: boolean;
-  etag: string;
-  size: number;
 }
 
 /** Made here: an address in a response could lead elsewhere. It stays the same for weeks, and so do ETags. */

@@ -54,8 +54,7 @@ export async function combine(pass: Pass): Promise<void> {
   const records = new SourceRecords(db, site);
   for (const { name, categories } of sources) {
     for (const rows of batchesOfRows(db, name)) {
-      for (const row of rows.filter(({ ownId }) => !merged.has(ownId)))
-        records.add({ ...row, categories, id: row.ownId, event: JSON.parse(row.event) });
+      for (const row of rows) if (!merged.has(row.ownId)) records.add(row, categories);
       const sourceEvents = rows.map((row) => {
         const { id: eventId, why } = merged.get(row.ownId) ?? { id: row.ownId, why: '' };
         return { ...row, eventId, why };

@@ -23,19 +23,10 @@ import {
 } from '../../model/records.ts';
 import type { Database } from '../../store/database.ts';
 import { termIdByName, termIdBySlug } from '../../store/records.ts';
+import type { SourceRow } from '../../store/source-events.ts';
 import { escapeMarkup, foldName } from '../../text/html.ts';
 import { fold, slugOf } from '../../text/text.ts';
 import { siteZone, utcToWall } from '../../time/zones.ts';
-
-export interface EventToMake {
-  source: string;
-  /** Of the settings: names that every event of the source gets. */
-  categories: readonly string[];
-  id: number;
-  event: SourceEvent;
-  /** When this gateway noticed what the source says now, in UTC. */
-  noticed: string;
-}
 
 const ID_KINDS: readonly KindOrImage[] = [...KINDS, 'image'];
 const IDS_OF_KIND = 2 ** 48;
@@ -69,8 +60,10 @@ export class SourceRecords {
     return { upserts: this.#upserts.splice(0), images: this.#images.splice(0) };
   }
 
-  add({ source, categories: always, id, event, noticed }: EventToMake): void {
+  /** @param always names of categories that the settings give to each event of the source */
+  add({ source, ownId: id, noticed, event: json }: SourceRow, always: readonly string[]): void {
     if (!this.#isNew(id)) return;
+    const event = JSON.parse(json) as SourceEvent;
     const { key, uid, createdUtc, modifiedUtc, image, venue, organizers, categories, tags = [], ...rest } = event;
     const shared: SharedFields = rest;
     const names = [...always.map(escapeMarkup), ...categories];

@@ -7,14 +7,8 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bulkhead } from 'cockatiel';
-import {
-  READ_TIMEOUT_MS,
-  type Remark,
-  type Source,
-  type SourceEvent,
-  type SourceSnapshot,
-  type SourceValidators,
-} from '../../cms/sources/source.ts';
+import type { Remark, Source, SourceEvent, SourceSnapshot, SourceValidators } from '../../cms/sources/source.ts';
+import { READ_TIMEOUT_MS } from '../../cms/sources/source.ts';
 import type { Site } from '../../model/records.ts';
 import type { Observe } from '../../observability/observations.ts';
 import type { ChangeSet } from '../../store/changes.ts';
