@@ -47,8 +47,8 @@ const MAX_PAUSE_MS = 3_600_000;
 const MAX_ANSWER_BYTES = 4096;
 
 /**
- * Its failures and pauses are of this process. The position is kept in the replica, and in a cluster for all gateways by
- * the lease. The rest is of the time for which this gateway has the lease.
+ * Failures and pauses are of this process. The position is kept in the replica, and in a cluster for all gateways too
+ * (`lease`). The rest is of the time in which this gateway has the lease.
  */
 export class Receiver {
   readonly #settings: ReceiverSettings;

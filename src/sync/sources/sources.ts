@@ -1,8 +1,10 @@
 // Owns the sources: reads each in a loop of its own, keeps what it said last, and then combines them all (combine.ts).
-// docs/sources.md says what an operator sees of it. The way of an event, such as `Jazz` of the source `library`:
-// `SourceSettings` name an address. Its reader, a `Source`, answers with a `SourceSnapshot`, in which Jazz is a
-// `SourceEvent`. `Sources.#store` keeps this as a `SourceRow`, through a `SourceChange` of a `ChangeSet`. `combine` finds
-// that Jazz is the CMS's event 12 (`merged`; the row then has 12), or `SourceRecords` make its event, venue and terms.
+// docs/sources.md says what an operator sees of it. The way of an event, such as Jazz of the source `library`:
+// - `SourceSettings` (config.json) name an address; with its reader, a `Source`, it is a `NamedSource`.
+// - The reader answers with a `SourceSnapshot`, in which Jazz is a `SourceEvent`.
+// - `Sources.#store` makes a `SourceRow` of it, and writes this to the replica as a `SourceChange`.
+// - `combine` gets each `CombinedSource` (name, categories), and finds that Jazz is the CMS's event 12: the row has 12.
+// - Or it is the same as no other event: `SourceRecords` makes its event, venue, organizers, terms and image.
 
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
