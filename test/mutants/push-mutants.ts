@@ -7,13 +7,13 @@ const PUSH = 'test/push/push.test.ts';
 export const PUSH_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/push/receiver.ts', PUSH, {
     'push: private addresses are refused': {
-      code: '[isPublicAddress, { lookup: _1 }]',
-      replacement: '[() => true, { lookup: _1 }]',
+      code: '[isPublicAddress, { lookup: createCheckedLookup(',
+      replacement: '[() => true, { lookup: createCheckedLookup(',
       title: 'do not reach 127.0.0.1',
     },
     'push: names of private addresses are refused': {
-      code: '[isPublicAddress, { lookup: _1 }]',
-      replacement: '[isPublicAddress, {}]',
+      code: '{ lookup: createCheckedLookup(resolveHost, isPublicAddress) }',
+      replacement: '{}',
       title: 'do not reach localhost',
     },
     'push: a message stays until it is accepted': {
