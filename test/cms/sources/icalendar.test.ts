@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { readICalendar } from '../../../src/cms/sources/icalendar.ts';
-import { SourceError, type SourceEvent } from '../../../src/cms/sources/source.ts';
+import { MAX_SOURCE_EVENTS, SourceError, type SourceEvent } from '../../../src/cms/sources/source.ts';
 
 const NOW = Date.UTC(2027, 4, 1);
 const event = (...lines: string[]) => ['BEGIN:VEVENT', ...lines, 'END:VEVENT'].join('\r\n');
@@ -236,6 +236,15 @@ describe('an iCalendar file', () => {
       'a/20270506T160000Z b 2027-05-06 19:00:00',
       'a/20270506T180000Z a 2027-05-06 20:00:00',
     ]);
+  });
+
+  it('has 20,000 events at most, with a line: the others are left out, and not only unread', async () => {
+    const daily = (uid: string) => titled(uid, 'DTSTART:20270401T100000Z', 'RRULE:FREQ=DAILY');
+    const uids = Array.from({ length: 60 }, (_, index) => `series-${index}`);
+    const { events, remarks, isPartial } = await read(calendar(...uids.map(daily)));
+    expect(events).to.have.length(MAX_SOURCE_EVENTS);
+    expect(remarks.map(({ reason }) => reason)).to.deep.equal(['more than 20,000 events']);
+    expect(isPartial).to.equal(false);
   });
 
   it('changes all later instances of a series, too', async () => {
