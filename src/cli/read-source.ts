@@ -2,11 +2,8 @@
 
 import { PublicRequestError } from '../cms/public-request.ts';
 import { openSource } from '../cms/sources/open-source.ts';
-import { type Remark, SourceError, type SourceSnapshot } from '../cms/sources/source.ts';
+import { READ_TIMEOUT_MS, type Remark, SourceError, type SourceSnapshot } from '../cms/sources/source.ts';
 import type { SourceSettings } from '../config-schema.ts';
-
-/** A site of 20,000 events is read at one page a second. */
-const READ_TIMEOUT_MS = 15 * 60_000;
 
 export const sourceAddress = ({ icalendar, events }: Omit<SourceSettings, 'name'>): string => (icalendar ?? events)!;
 

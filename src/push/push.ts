@@ -39,7 +39,7 @@ export class Push {
     const { lease, isReady } = this.#options;
     if (!isReady()) return;
     this.#hasLease = lease === undefined || (await lease.takesLease());
-    if (this.#hasLease) await Promise.all(this.#receivers.map((receiver) => receiver.run()));
+    if (this.#hasLease) await Promise.all(this.#receivers.map((receiver) => receiver.run(() => this.#hasLease)));
     else for (const receiver of this.#receivers) receiver.leave();
   }
 

@@ -1,4 +1,4 @@
-// One receiver of outgoing webhooks: what it has got of the change journal, what it gets next, and when; and the
+// One receiver of outgoing webhooks: what it has got of the change journal, and when it gets what is next; and the
 // connection to it, to public hosts only unless the operator allows others, without redirects.
 
 import { createHash } from 'node:crypto';
@@ -16,6 +16,7 @@ import type { Observe } from '../observability/observations.ts';
 import type { JournalEntry, JournalPosition } from '../store/change-journal.ts';
 import type { Replica } from '../store/replica.ts';
 import { getState, setState } from '../store/state.ts';
+import { type Message, type NextMessage, nextBatches, nextBuilds } from './next-message.ts';
 
 export type ReceiverSettings = NonNullable<Config['push']>[number];
 
@@ -38,30 +39,21 @@ export interface ReceiverOptions {
 
 type ReceiverRequest = { method: 'GET' | 'POST'; headers: Record<string, string>; body: string | null };
 
-interface Message {
-  /** Undefined of a build hook. */
-  signed: { id: string; body: string } | undefined;
-  /** Of a receiver that has accepted it. */
-  next: JournalPosition;
-}
-
-/** What Cloudflare's API purges in one request; Fastly's takes 256. */
-const BATCH = 100;
 const TIMEOUT_MS = 10_000;
 /** After the first failure; doubles with each, up to an hour. A batch is never given up. */
 const FIRST_PAUSE_MS = 2000;
 const MAX_PAUSE_MS = 3_600_000;
-/** A build waits no longer than this many quiet periods, although changes go on. */
-const MAX_QUIET_PERIODS = 10;
 /** Of an answer, whose text nobody needs: more than a line closes the connection. */
 const MAX_ANSWER_BYTES = 4096;
 
-/** With a secret it gets messages (`#nextBatch`, `#deliver`), with `quietS` it is a build hook (`#nextBuild`). */
+/**
+ * Failures and pauses are of this process. The position is kept in the replica, and in a cluster for all gateways too
+ * (`lease`). The rest is of the time in which this gateway has the lease.
+ */
 export class Receiver {
   readonly #settings: ReceiverSettings;
   readonly #options: ReceiverOptions & { nowMs: () => number; random: () => number };
   readonly #label: { receiver: number; host: string };
-  readonly #isWanted = ({ kind }: JournalEntry): boolean => this.#settings.kinds?.includes(kind) ?? true;
   readonly #webhook: Webhook | undefined;
   readonly #connection: ReturnType<typeof openReceiver>;
   readonly #stopping = new AbortController();
@@ -71,11 +63,8 @@ export class Receiver {
   #position: JournalPosition | undefined;
   /** Is sent until it is accepted, unchanged, so that a repetition has the same id. */
   #message: Message | undefined;
-  /** Of a build hook: up to where changes were seen, and when the first and the last were noticed. */
-  #seen: JournalPosition | undefined;
-  #waiting: { firstMs: number; lastMs: number } | undefined;
+  #next: NextMessage;
   #sending: Promise<void> | undefined;
-  #hasLease = false;
   /** `retryMs`: when the next attempt is due after a failure. */
   #last = { answer: undefined as string | undefined, answeredMs: 0, failures: 0, retryMs: 0 };
 
@@ -87,26 +76,38 @@ export class Receiver {
     this.#webhook = settings.secret === undefined ? undefined : new Webhook(settings.secret);
     this.#connection = openReceiver(new URL(settings.url), settings.allowPrivate === true, timeoutMs);
     this.#key = `push:${createHash('sha256').update(settings.url).digest('hex').slice(0, 16)}`;
+    this.#next = this.#createNext();
+  }
+
+  #createNext(): NextMessage {
+    const { replica, nowMs } = this.#options;
+    const { kinds, quietS } = this.#settings;
+    const isWanted = ({ kind }: JournalEntry) => kinds?.includes(kind) ?? true;
+    const [position, keep] = [() => this.#keptPosition(), (next: JournalPosition) => this.#keep(next)];
+    const progress = { journal: replica.journal, isWanted, position, keep, nowMs };
+    return quietS === undefined ? nextBatches(progress) : nextBuilds(quietS, progress);
   }
 
   status() {
     return { host: this.#label.host, position: this.#position?.number, ...this.#last };
   }
 
-  /** Sends what is due, in order, until a failure. Does nothing more while it is sending. */
-  run(): Promise<void> {
-    this.#hasLease = true;
+  /** Sends what is due, in order, until a failure, while it has the lease. Does nothing more while it is sending. */
+  run(hasLease: () => boolean): Promise<void> {
     if (this.#options.nowMs() < this.#last.retryMs) return Promise.resolve();
-    this.#sending ??= this.#sendAll().finally(() => {
+    this.#sending ??= this.#sendAll(hasLease).finally(() => {
       this.#sending = undefined;
     });
     return this.#sending;
   }
 
-  /** Another gateway sends: it knows the position from now on. */
+  /**
+   * Another gateway sends: it knows the position from now on. A request that is under way still counts if it is
+   * accepted. At worst the other gateway repeats it.
+   */
   leave(): void {
-    this.#hasLease = false;
-    this.#position = this.#message = this.#seen = this.#waiting = undefined;
+    this.#position = this.#message = undefined;
+    this.#next = this.#createNext();
   }
 
   async stop(): Promise<void> {
@@ -115,50 +116,11 @@ export class Receiver {
     await this.#connection.close();
   }
 
-  async #sendAll(): Promise<void> {
-    while (this.#hasLease && !this.#stopping.signal.aborted) {
-      this.#message ??=
-        this.#settings.quietS === undefined ? this.#nextBatch() : this.#nextBuild(this.#settings.quietS);
+  async #sendAll(hasLease: () => boolean): Promise<void> {
+    while (hasLease() && !this.#stopping.signal.aborted) {
+      this.#message ??= this.#next();
       if (!this.#message || !(await this.#deliver(this.#message))) return;
     }
-  }
-
-  #nextBatch(): Message | undefined {
-    const { journal } = this.#options.replica;
-    for (;;) {
-      const position = this.#keptPosition();
-      const page = position && journal.since(position, BATCH);
-      // Nobody knows what has changed since.
-      if (!page) {
-        const next = journal.head();
-        return { signed: this.#describe('calendar.reset', {}, next), next };
-      }
-      const entries = page.entries.filter(this.#isWanted);
-      const changes = entries.map(({ kind, id, change }) => ({ kind, id, change }));
-      if (entries.length > 0)
-        return { signed: this.#describe('calendar.changed', { changes }, entries), next: page.next };
-      if (page.entries.length > 0) this.#keep(page.next);
-      if (!page.hasMore) return undefined;
-    }
-  }
-
-  #nextBuild(quietS: number): Message | undefined {
-    const nowMs = this.#options.nowMs();
-    const { journal } = this.#options.replica;
-    for (let hasMore = true; hasMore; ) {
-      const position = this.#seen ?? this.#keptPosition();
-      const page = position && journal.since(position, BATCH);
-      if (!page || page.entries.some(this.#isWanted))
-        this.#waiting = { firstMs: this.#waiting?.firstMs ?? nowMs, lastMs: nowMs };
-      this.#seen = page?.next ?? journal.head();
-      hasMore = page?.hasMore === true;
-    }
-    if (!this.#waiting) return undefined;
-    const { firstMs, lastMs } = this.#waiting;
-    const quietMs = quietS * 1000;
-    if (nowMs < Math.min(lastMs + quietMs, firstMs + quietMs * MAX_QUIET_PERIODS)) return undefined;
-    this.#waiting = undefined;
-    return { signed: undefined, next: this.#seen! };
   }
 
   #keptPosition(): JournalPosition | undefined {
@@ -175,29 +137,16 @@ export class Receiver {
     setState(this.#options.replica.db, this.#key, text);
   }
 
-  /**
-   * @param facts make the id: it is the same for the same changes, also after a restart, and differs if a record has
-   *   changed again, because each change has a number of its own in the journal
-   */
-  #describe(type: string, data: object, facts: unknown) {
-    const timestamp = new Date(this.#options.nowMs()).toISOString();
-    const hash = createHash('sha256')
-      .update(JSON.stringify([type, facts]))
-      .digest('base64url');
-    return { id: `msg_${hash.slice(0, 27)}`, body: JSON.stringify({ type, timestamp, data }) };
-  }
-
   /** Resolves with whether the receiver has accepted it. */
   async #deliver(message: Message): Promise<boolean> {
-    const { nowMs, random, observe } = this.#options;
+    const { nowMs, observe } = this.#options;
     const startedMs = nowMs();
     const answer = await this.#connection.send(this.#requestOf(message, startedMs), this.#stopping.signal);
     if (this.#stopping.signal.aborted) return false;
     const isAccepted = /^2\d\d$/.test(answer);
-    const failures = isAccepted ? 0 : this.#last.failures + 1;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS) * (0.5 + random() / 2);
     const answeredMs = nowMs();
-    this.#last = { answer, answeredMs, failures, retryMs: isAccepted ? 0 : answeredMs + pauseMs };
+    const failures = isAccepted ? 0 : this.#last.failures + 1;
+    this.#last = { answer, answeredMs, failures, retryMs: isAccepted ? 0 : answeredMs + this.#pauseMs(failures) };
     if (isAccepted) {
       this.#message = undefined;
       this.#keep(message.next);
@@ -205,6 +154,10 @@ export class Receiver {
     const position = this.#position?.number ?? 0;
     observe({ type: 'push', ...this.#label, answer, failures, position, durationMs: answeredMs - startedMs });
     return isAccepted;
+  }
+
+  #pauseMs(failures: number): number {
+    return Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS) * (0.5 + this.#options.random() / 2);
   }
 
   #requestOf({ signed }: Message, nowMs: number): ReceiverRequest {
@@ -227,9 +180,12 @@ export class Receiver {
  * @param timeoutMs for everything: DNS, connecting, the answer
  */
 function openReceiver(url: URL, allowPrivate: boolean, timeoutMs: number) {
-  const isAllowed = (address: string) => allowPrivate || isPublicAddress(address);
-  const lookup = createCheckedLookup(resolveHost, isPublicAddress);
-  const agent = new Agent({ connections: 1, allowH2: false, connect: allowPrivate ? {} : { lookup } });
+  // `checkUrl` checks an address in the URL itself, and `lookup` those of a name. A private network may have names that
+  // only the system's own lookup knows.
+  const [isAllowed, connect] = allowPrivate
+    ? [() => true, {}]
+    : [isPublicAddress, { lookup: createCheckedLookup(resolveHost, isPublicAddress) }];
+  const agent = new Agent({ connections: 1, allowH2: false, connect });
 
   /** The status, or a short reason for none. Never part of the address, whose path may be a secret. */
   async function send(sent: ReceiverRequest, stopping: AbortSignal): Promise<string> {

@@ -15,7 +15,7 @@ export interface SourceRow {
   url: string;
   /** The id that it has for itself. */
   ownId: number;
-  /** The event that shows it: itself, or another one that is the same. 0: none yet, or its id is another event's. */
+  /** The event that shows it: 17 is itself (`ownId` 17), or another one that is the same. 0: none yet. */
   eventId: number;
   /** Why it is taken for another one; `''`: it is not. */
   why: string;
@@ -74,12 +74,7 @@ export function sourcesOf(
   return own ? { source: own.source, alsoAt } : { alsoAt };
 }
 
-export interface Merge {
-  source: string;
-  key: string;
-  eventId: number;
-  why: string;
-}
+export type Merge = Pick<SourceRow, 'source' | 'key' | 'eventId' | 'why'>;
 
 export const countSourceEvents = (db: Database, source: string): { events: number; merged: number } => ({
   events: db.number(sql`SELECT count(*) FROM source_event WHERE source = ${source}`),

@@ -18,10 +18,10 @@ export type PhpDate = {
 const MAX_LENGTH = 200;
 
 /**
- * Parses a date text as PHP 8.2 does: absolute dates in many spellings, relative phrases, `@seconds`, a zone
- * or offset anywhere in the text (`Sun Mar 1 10:00:00 UTC 2026`). Relative phrases refer to the wall time at
- * `nowMs` in `context.zone`, also if the text names another zone. Digits alone are parsed as PHP does; a caller
- * that accepts Unix seconds tries `parseUnixSeconds` first.
+ * Parses a date text as PHP 8.2 does: absolute dates in many spellings, relative phrases, `@seconds`, a zone or offset
+ * anywhere in the text (`Sun Mar 1 10:00:00 UTC 2026`). Relative phrases refer to the wall time at `nowMs` in
+ * `context.zone`, also if the text names another zone. Digits alone are parsed as PHP does; a caller that accepts Unix
+ * seconds tries `parseUnixSeconds` first.
  *
  * Returns `undefined` if PHP refuses the text, or the date lies outside the years 0000 to 9999.
  */
@@ -43,9 +43,8 @@ export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone 
 export const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /**
- * Parses a number in every form that PHP's `is_numeric` accepts: `1772359200`, `-5`, `12.7` (drops the
- * fraction), `1e9`. Returns seconds since 1970, or `undefined` for another text or a date outside the years
- * 0000 to 9999.
+ * Parses a number in every form that PHP's `is_numeric` accepts: `1772359200`, `-5`, `1e9`, `12.7` (drops the
+ * fraction). Returns seconds since 1970, or `undefined` for another text or a date outside the years 0000 to 9999.
  */
 export function parseUnixSeconds(text: string): number | undefined {
   if (!NUMBER.test(text.trim())) return undefined;
@@ -83,7 +82,7 @@ class Parsed {
   zones = 0;
   /** `+1 week 2 hours`. */
   added = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
-  /** 0 for Sunday; below 0 after `ago`. */
+  /** 0 for Sunday, 5 for Friday. PHP makes it negative for `ago`: -7 and -5. Then `daysToWeekday` counts back. */
   weekday?: number;
   /** `this friday` may be today, `next friday` may not, `friday next week` is the Friday of that week. */
   weekdayRule?: 'from today' | 'after today' | 'of the week';
@@ -160,12 +159,12 @@ const PARTS: Record<string, string> = {
 
 type Read = (parsed: Parsed, groups: Groups) => void;
 
-/** In the order of PHP. */
+/** In the order of PHP. Beside each line below stand texts that its formats read. */
 const formats: { pattern: RegExp; read: Read }[] = [];
 
 const anyCase = (words: string): string => words.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
 
-/** Adds formats. Braces hold a part, or else words in any letter case. */
+/** Adds formats. Braces hold a part (`{t}` is none: a `t` or `T`), or else words in any letter case. */
 function add(read: Read, ...sources: string[]): void {
   for (const source of sources) {
     const pattern = source.replace(/\{([A-Za-z ]+)\}/g, (_, name: string) => PARTS[name] ?? anyCase(name));
@@ -173,36 +172,46 @@ function add(read: Read, ...sources: string[]): void {
   }
 }
 
-add(() => {}, '{now}', '[ \\t\\n.,\\u00a0\\u202f]+');
+add(() => {}, '{now}', '[ \\t\\n.,\\u00a0\\u202f]+'); // now, and blanks between other parts
 add(readDay, '{today}', '{midnight}', '(?<tomorrow>{tomorrow})', '(?<yesterday>{yesterday})', '(?<noon>{noon})');
-add(readTimestamp, '@(?<seconds>-?\\d+(?:\\.\\d{0,6})?)');
-add(readDayOfMonth, '(?<first>{first}|{last}) {day of}');
-add(readWeekdayOf, `{nth}{dayName}${SPACES}+{of}`);
+add(readTimestamp, '@(?<seconds>-?\\d+(?:\\.\\d{0,6})?)'); // @1772359200
+add(readDayOfMonth, '(?<first>{first}|{last}) {day of}'); // first day of
+add(readWeekdayOf, `{nth}{dayName}${SPACES}+{of}`); // second friday of
+// `7pm`, `7:30 p.m.`, `7.30.15 pm`, `7:30:15:250pm`.
 add(readFields, '{h}{am}', '{h}[:.]{mm}{am}', '{h}[:.]{m}[:.]{ss}{am}', '{h}:{mm}:{ss}[:.]\\d+{am}');
-add(readFields, '{t}{H}', '{t}?{H}[:.]{m}', '{t}?{H}[:.]{m}[:.]{s}(?:\\.\\d+)?');
-add(readFourDigits, '{t}?{HH}{mm}');
-add(readFields, '{t}?{HH}{mm}{ss}');
+add(readFields, '{t}{H}', '{t}?{H}[:.]{m}', '{t}?{H}[:.]{m}[:.]{s}(?:\\.\\d+)?'); // t19, 19:30, t19.30, 19:30:15.25
+add(readFourDigits, '{t}?{HH}{mm}'); // 1930, t1930
+add(readFields, '{t}?{HH}{mm}{ss}'); // 193015, t193015
+// `3/12`, `3/12/2027`, `+2027-03-12`, `2027/03/12/`, `2027/3/12`.
 add(readFields, '{M}/{D}', '{M}/{D}/{Y}', '\\+?{YYYY}-{MM}-{DD}', '{YYYY}/{MM}/{DD}/?', '{YYYY}/{M}/{D}');
+// `2027-3`, `27-3-12`, `12.3.2027` (also `12-3-2027`), `12.3.27`.
 add(readFields, '{YYYY}-{M}', '{Y}-{M}-{D}', '{D}[.\\t-]{M}[.-]{YYYY}', '{D}[.\\t]{M}\\.{YY}');
+// `12 March 2027`, `12-mar-27`, `March 2027`, `2027 March`.
 add(readFields, `{D}${GAP}{Month}${GAP}{Y}`, `{Month}${GAP}{YYYY}`, `{YYYY}${GAP}{Month}`);
+// `March 12th, 2027`, `March 12`.
 for (const rest of ['[,.stndrh\\t ]+{Y}', '(?:[,.stndrh\\t ]+|$)']) add(readFields, `{Month}${GAP}{D}${rest}`);
-add(readFields, `{D}${GAP}{Month}`);
+add(readFields, `{D}${GAP}{Month}`); // 12 March
+// `20270312`, `20270312T19:30:15`, `20270312t193015`.
 add(readFields, '{YYYY}{MM}{DD}', '{YYYY}{MM}{DD}T{H}:{mm}:{ss}', '{YYYY}{MM}{DD}{t}{H}{mm}{ss}');
+// `2027-03-12T19:30:15.25+01:00`, `2027-3-12T19:30:15`.
 add(readFields, '{YYYY}-{MM}-{DD}T{HH}:{mm}:{ss}\\.\\d+{offset}?', '{YYYY}-{M}-{D}T{H}:{m}:{s}');
-add(readFields, '{YYYY}:{MM}:{DD} {HH}:{mm}:{ss}');
-add(readIsoWeek, '{YYYY}-?W(?<week>0[1-9]|[1-4]\\d|5[0-3])(?:-?(?<weekday>[0-7]))?');
+add(readFields, '{YYYY}:{MM}:{DD} {HH}:{mm}:{ss}'); // 2027:03:12 19:30:15, as cameras write it
+add(readIsoWeek, '{YYYY}-?W(?<week>0[1-9]|[1-4]\\d|5[0-3])(?:-?(?<weekday>[0-7]))?'); // 2027-W10-5
+// `Mar-12-2027`, `2027-Mar-12`, `12/Mar/2027:19:30:15 +0100` of a web server's log.
 add(readFields, '{Month}-{DD}-{Y}', '{Y}-{Month}-{DD}', `{D}/{Month}/{YYYY}:{HH}:{mm}:{ss}${SPACES}+{offset}`);
-add(readFourDigits, '{YYYY}');
-add(readAgo, '{ago}');
-add(readDayName, '{dayName}');
-add(readWeek, `(?<nth>{next}|{last}|{previous}|{this})${SPACES}+{week}`);
+add(readFourDigits, '{YYYY}'); // 2027
+add(readAgo, '{ago}'); // `2 days ago`: the last word
+add(readDayName, '{dayName}'); // friday
+add(readWeek, `(?<nth>{next}|{last}|{previous}|{this})${SPACES}+{week}`); // next week
 // PHP knows `next week` and `third weeks`, but not `third week`.
-add(readRelative, '{nth}(?!{week}\\b){unit}');
-add(readFields, '(?![IVX]+\\b){Month}');
+add(readRelative, '{nth}(?!{week}\\b){unit}'); // next month, third friday
+add(readFields, '(?![IVX]+\\b){Month}'); // March, but not `X` alone
+// `+01:00`, `GMT-5`; `CET`, `(CET)`; `Europe/Berlin`.
 add(readFields, '{offset}', '\\(?(?<zone>[A-Za-z]{1,6})\\)?', '(?<zone>[A-Z][a-z]+(?:[_/-][A-Za-z]+)+)');
+// `March 12, 7:30 pm`, `March 12 19:30`.
 for (const rest of ['{h}[:.]{mm}{am}', '{h}[:.]{m}[:.]{ss}{am}', '{t}?{H}[:.]{m}', '{t}?{H}[:.]{m}[:.]{s}'])
   add(readFields, `{Month}${GAP}{D}[,.stndrh\\t ]+${rest}`);
-add(readRelative, `(?<sign>[+-]*)[ \\t]*(?<amount>\\d{1,13})${SPACES}*{unit}`);
+add(readRelative, `(?<sign>[+-]*)[ \\t]*(?<amount>\\d{1,13})${SPACES}*{unit}`); // +2 weeks, -3 fridays
 
 /**
  * Reads a text from left to right, always the format that fits the most characters, and of several the first.
@@ -352,9 +361,10 @@ function wallOf(parsed: Parsed, nowMs: number): number {
     day = 1;
     added.month = 0;
   }
+  // The day that the text names, and from there its weekday.
   let wallMs = dayIn(year, month, day, dayOfMonth) + ((hour * 60 + minute) * 60 + second) * 1000;
   wallMs += daysToWeekday(parsed, new Date(wallMs).getUTCDay()) * DAY_MS;
-
+  // What it adds to that. `first day of` counts again, in the month that is reached.
   const date = new Date(wallMs);
   const timeMs = wallMs - Math.floor(wallMs / DAY_MS) * DAY_MS;
   year = date.getUTCFullYear() + added.year;

@@ -9,16 +9,10 @@ export const earliestMs = -62_167_219_200_000;
 /** `9999-12-31 23:59:59`, the latest wall time. */
 export const latestMs = 253_402_300_799_000;
 
-/**
- * The wall time in an ISO 8601 text, to the second: `2027-01-10T09:00:00.000Z` becomes `2027-01-10 09:00:00`.
- * The text is not checked.
- */
+/** Of an ISO 8601 text: `2027-01-10T09:00:00.000Z` becomes `2027-01-10 09:00:00`. The text is not checked. */
 export const isoToWall = (text: string): string => text.slice(0, 19).replace('T', ' ');
 
-/**
- * Formats milliseconds as a wall time in UTC. Drops fractions of a second, and clamps to the years 0000 to
- * 9999.
- */
+/** Formats milliseconds as a wall time in UTC. Drops fractions of a second, and clamps to the years 0000 to 9999. */
 export function formatWallTime(ms: number): string {
   const iso = new Date(Math.min(Math.max(ms, earliestMs), latestMs)).toISOString();
   return isoToWall(iso);
@@ -35,10 +29,7 @@ export function parseWallTime(text: string): number | undefined {
   return dayMs + (hour! * 3600 + minute! * 60 + second!) * SECOND_MS;
 }
 
-/**
- * As `parseWallTime`, for a text that is known to be valid.
- * @throws RangeError
- */
+/** As `parseWallTime`, for a text that is known to be valid. @throws RangeError */
 export function wallTimeMs(wall: string): number {
   const ms = parseWallTime(wall);
   if (ms === undefined) throw new RangeError(`no wall time: ${wall}`);
@@ -96,8 +87,5 @@ export function dateDetails(wall: string) {
   };
 }
 
-/**
- * Converts `2027-03-12 10:00:00` to 20270312100000, which sorts as the text does. Missing digits
- * count as 0.
- */
+/** Converts `2027-03-12 10:00:00` to 20270312100000, which sorts as the text does. Missing digits count as 0. */
 export const wallNumber = (wall: string): number => Number(wall.replace(/\D/g, '').slice(0, 14).padEnd(14, '0'));

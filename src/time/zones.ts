@@ -7,10 +7,7 @@ import php from './php-abbreviations.json' with { type: 'json' };
 import { dayStartMs, formatWallTime, parseWallTime, wallTimeMs } from './wall-time.ts';
 import abbreviationGroups from './zone-abbreviations.json' with { type: 'json' };
 
-/**
- * A name of the tz database in its canonical letter case, a fixed offset in minutes east of UTC, or an
- * abbreviation with its offset.
- */
+/** A name of the tz database in its letter case, a fixed offset in minutes east of UTC, or an abbreviation of one. */
 export type Zone =
   | { kind: 'iana'; name: string }
   | { kind: 'fixed'; minutes: number }
@@ -78,10 +75,7 @@ function withSign(sign: string | undefined, size: number): number {
   return sign === '-' && size !== 0 ? -size : size;
 }
 
-/**
- * Minutes east of UTC at a UTC wall time.
- * @throws RangeError for an invalid wall time
- */
+/** Minutes east of UTC at a UTC wall time. @throws RangeError for an invalid wall time */
 export function offsetMinutes(utc: string, zone: Zone): number {
   return offsetMs(wallTimeMs(utc), zone) / MINUTE_MS;
 }
@@ -107,10 +101,7 @@ export function wallMsToEpoch(wallMs: number, zone: Zone): number {
   return wallMs - before;
 }
 
-/**
- * Converts the wall time of a zone to UTC. Skipped and repeated times are as in `wallMsToEpoch`.
- * @throws RangeError for an invalid wall time
- */
+/** Converts the wall time of a zone to UTC, as `wallMsToEpoch`. @throws RangeError for an invalid wall time */
 export function wallToUtc(wall: string, zone: Zone): string {
   return formatWallTime(wallMsToEpoch(wallTimeMs(wall), zone));
 }
@@ -123,10 +114,7 @@ export function instantsOf(text: string, zone: Zone): number[] {
   return [...offsets].map((offset) => wall - offset).filter((epochMs) => offsetMs(epochMs, zone) === wall - epochMs);
 }
 
-/**
- * Converts UTC to the wall time of a zone.
- * @throws RangeError for an invalid wall time
- */
+/** Converts UTC to the wall time of a zone. @throws RangeError for an invalid wall time */
 export function utcToWall(utc: string, zone: Zone): string {
   return formatWallTime(epochToWallMs(wallTimeMs(utc), zone));
 }
@@ -179,9 +167,7 @@ function offsetMs(epochMs: number, zone: Zone): number {
   return offset;
 }
 
-/**
- * Finds the offset changes of a year by binary search within each week. Intl is too slow for each conversion.
- */
+/** Finds the offset changes of a year by binary search within each week. Intl is too slow for each conversion. */
 function spansOfYear(name: string, year: number): OffsetSpan[] {
   const format = formatOf(name);
   if (!format) return [];

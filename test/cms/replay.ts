@@ -15,13 +15,25 @@ export function recording(name: string): RecordedExchange[] {
   ) as RecordedExchange[];
 }
 
-/** Blocks the network around the tests of the enclosing `describe`. */
+/** Blocks the network around the tests of the enclosing `describe`. A test that fails names the first call without an answer. */
 export function withoutNetwork(): void {
+  const unknown: string[] = [];
+  const note = ({ method, url }: { method: string; url: string }) => {
+    const { pathname, search } = new URL(url);
+    unknown.push(`${method} ${pathname}${search}`);
+  };
   before(() => {
     if (!nock.isActive()) nock.activate();
     nock.disableNetConnect();
+    nock.emitter.on('no match', note);
+  });
+  afterEach(function () {
+    const [call] = unknown.splice(0);
+    if (call === undefined || this.currentTest?.state !== 'failed') return;
+    throw new Error(`the gateway made a call that the recording does not have: ${call}`);
   });
   after(() => {
+    nock.emitter.off('no match', note);
     nock.cleanAll();
     nock.enableNetConnect();
     nock.restore();

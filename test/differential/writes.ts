@@ -127,7 +127,8 @@ const MOMENTS = new Set(['date', 'date_utc', 'modified', 'modified_utc']);
 
 function withoutIdentity(body: unknown, id: unknown): unknown {
   const text = JSON.stringify(body, (key, value) => (MOMENTS.has(key) ? undefined : value));
-  return JSON.parse(text.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), '0'));
+  // Not in a telephone number: `+353 91 1`.
+  return JSON.parse(text.replaceAll(new RegExp(`(?<!\\+[\\d ]*)\\b${id}\\b`, 'g'), '0'));
 }
 
 /** What both sides do, step by step. */

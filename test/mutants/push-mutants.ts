@@ -7,12 +7,12 @@ const PUSH = 'test/push/push.test.ts';
 export const PUSH_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/push/receiver.ts', PUSH, {
     'push: private addresses are refused': {
-      code: 'allowPrivate || isPublicAddress(_1)',
-      replacement: 'true',
+      code: '[isPublicAddress, { lookup: createCheckedLookup(',
+      replacement: '[() => true, { lookup: createCheckedLookup(',
       title: 'do not reach 127.0.0.1',
     },
     'push: names of private addresses are refused': {
-      code: 'allowPrivate ? {} : { _1 }',
+      code: '{ lookup: createCheckedLookup(resolveHost, isPublicAddress) }',
       replacement: '{}',
       title: 'do not reach localhost',
     },

@@ -51,6 +51,7 @@ describe('recorded events of The Events Calendar, served by a gateway whose sour
   let site: EventsSite;
   let gateway: TestGateway;
   let sources: Sources;
+  const read = Promise.withResolvers<string | undefined>();
   before(async () => {
     site = await startEventsSite();
     gateway = await startGateway({ cms: createFakeCms(Date.now), service: CREDENTIALS.admin });
@@ -60,7 +61,7 @@ describe('recorded events of The Events Calendar, served by a gateway whose sour
       site: () => gateway.sync.site(),
       whenComplete: () => gateway.sync.whenComplete(),
       intervalMs: 2 ** 29,
-      observe: () => undefined,
+      observe: (observation) => observation.type === 'source-read' && read.resolve(observation.problem),
     });
   });
   after(async () => {
@@ -73,9 +74,7 @@ describe('recorded events of The Events Calendar, served by a gateway whose sour
     const recorded = recordedEvents();
     site.pages = [recorded.slice(0, 50), recorded.slice(50)];
     sources.start();
-    // The loops start when the replica is complete, which it is.
-    await new Promise(setImmediate);
-    expect(await sources.readNow('theatre')).to.equal(true);
+    expect(await read.promise).to.equal(undefined);
     const served: Json[] = [];
     for (const page of [1, 2]) {
       const window = 'start_date=2017-01-01&end_date=2033-01-01';

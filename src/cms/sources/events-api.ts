@@ -12,7 +12,7 @@ import { cutHtml, trimCharactersEnd, webAddress } from '../../text/text.ts';
 import { endOfDay, formatWallTime, startOfDay, wholeDays } from '../../time/wall-time.ts';
 import { instantsOf, parseZone, wallToUtc, type Zone } from '../../time/zones.ts';
 import { describeBody, parseJson } from '../http-exchange.ts';
-import { getPublic, type PublicResponse } from '../public-request.ts';
+import { getPublic } from '../public-request.ts';
 import * as source from './source.ts';
 
 /** The most that The Events Calendar sends. */
@@ -52,41 +52,46 @@ export function createEventsSource(
     return true;
   }
 
+  /** `events`: those of the `sent` ones that can be served. */
+  async function readPage(number: number, signal: AbortSignal, remarks: source.Remark[]) {
+    const { bytes, headers } = await get(number, signal);
+    const { sent, total, hasNext } = listOf(bytes, number);
+    const events: source.SourceEvent[] = [];
+    for (const json of sent) {
+      // A description of the greatest length takes some milliseconds.
+      await nextTurn();
+      const event = await readEvent(json, site);
+      if (typeof event === 'string') source.addRemark(remarks, event, idOf(json));
+      else events.push(event);
+    }
+    return { events, sent: sent.length, total, hasNext, etag: String(headers.etag ?? ''), size: bytes.length };
+  }
+
   return {
     async read(previous, signal) {
       if (previous?.etag && (await areUnchanged(previous.etag.split('\n'), signal))) return undefined;
-      const events = new Map<string, source.SourceEvent>();
       const remarks: source.Remark[] = [];
-      const etags: string[] = [];
-      const totals = new Set<unknown>();
-      let isTruncated = false;
-      for (let [page, bytes, hasNext] = [1, 0, true]; hasNext; page += 1) {
+      const pages: Awaited<ReturnType<typeof readPage>>[] = [];
+      const events = new Map<string, source.SourceEvent>();
+      for (let number = 1, hasNext = true; hasNext; number += 1) {
+        const bytes = pages.reduce((sum, { size }) => sum + size, 0);
         if (bytes >= source.MAX_SOURCE_BYTES || events.size >= source.MAX_SOURCE_EVENTS) {
-          source.addRemark(remarks, 'beyond 10 MB or 20,000 events', `page ${page}`);
+          source.addRemark(remarks, 'beyond 10 MB or 20,000 events', `page ${number}`);
           break;
         }
-        const response = await get(page, signal);
-        const list = listOf(response, page);
-        let repeated = 0;
-        for (const json of list.events) {
-          // A description of the greatest length takes some milliseconds.
-          await nextTurn();
-          const event = await readEvent(json, site);
-          if (typeof event === 'string') source.addRemark(remarks, event, idOf(json));
-          else if (events.has(event.key)) repeated += 1;
-          else events.set(event.key, event);
-        }
-        etags.push(String(response.headers.etag ?? ''));
-        totals.add(list.total);
-        bytes += response.bytes.length;
-        // The list changed between two pages: an event may have moved to a page that was read before.
-        isTruncated ||= repeated > 0;
+        const page = await readPage(number, signal, remarks);
+        pages.push(page);
+        const repeated = page.events.filter(({ key }) => events.has(key)).length;
+        for (const event of page.events) if (!events.has(event.key)) events.set(event.key, event);
         // A cache that ignores `page` in an address answers with the same events for ever.
-        hasNext = list.hasNext && repeated < list.events.length;
+        hasNext = page.hasNext && repeated < page.sent;
       }
-      isTruncated ||= totals.size > 1;
-      const validators = etags.every((etag) => etag !== '') ? { etag: etags.join('\n') } : {};
-      return { events: [...events.values()], remarks, isTruncated, validators };
+      // The list changed between two pages: an event may have moved to a page that was read before.
+      const hasRepeated = pages.flatMap((page) => page.events).length > events.size;
+      const isPartial = hasRepeated || new Set(pages.map(({ total }) => total)).size > 1;
+      const etags = pages.map(({ etag }) => etag);
+      const validators = etags.includes('') ? {} : { etag: etags.join('\n') };
+      return { events: [...events.values()], remarks, isPartial, validators };
     },
   };
 }
@@ -98,14 +103,14 @@ function urlOf(site: string, page: number, nowMs: number): string {
   return `${site}/events?${new URLSearchParams({ page: `${page}`, per_page: `${PER_PAGE}`, ...window })}`;
 }
 
-function listOf({ bytes }: PublicResponse, page: number): { events: unknown[]; total: unknown; hasNext: boolean } {
+function listOf(bytes: Buffer, page: number): { sent: unknown[]; total: unknown; hasNext: boolean } {
   if (bytes.toString('latin1').split(/[[{,:]/, MAX_VALUES).length === MAX_VALUES)
     throw new source.SourceError(`page ${page}: too many values`);
   const json = parseJson(bytes);
   if (json === undefined) throw new source.SourceError(`${describeBody(bytes)} instead of JSON`);
   if (!isObject(json) || !Array.isArray(json.events)) throw new source.SourceError('JSON without a list of events');
-  const { events, total, next_rest_url: next } = json;
-  return { events, total, hasNext: events.length > 0 && typeof next === 'string' };
+  const { events: sent, total, next_rest_url: next } = json;
+  return { sent, total, hasNext: sent.length > 0 && typeof next === 'string' };
 }
 
 /** @returns the reason why the event cannot be served, if it cannot */
@@ -169,7 +174,7 @@ const toUtc = (wall: WallTime, zone: Zone, said: unknown): WallTime =>
 /** A text or a number, without control characters (SQLite ends some texts at NUL) and halves of characters. */
 function textOf(value: unknown, maxLength = source.MAX_LINE): string {
   const text = typeof value === 'string' || Number.isFinite(value) ? String(value) : '';
-  const cut = cutHtml(text, maxLength).replace(/[^\P{Cc}\t\n\r]/gu, '');
+  const cut = cutHtml(text, maxLength).replace(/(?![\t\n\r])\p{Cc}/gu, '');
   return cut.toWellFormed().trim();
 }
 

@@ -117,4 +117,4 @@ export function properties(component: Component, name: string, maxLines?: number
 
 /** The text of the first such property, or the empty one; no control characters: SQLite ends some texts at NUL. */
 export const textOf = (component: Component, name: string): string =>
-  (properties(component, name, 1)[0]?.values.join(', ') ?? '').replace(/[^\P{Cc}\t\n\r]/gu, '').trim();
+  (properties(component, name, 1)[0]?.values.join(', ') ?? '').replace(/(?![\t\n\r])\p{Cc}/gu, '').trim();

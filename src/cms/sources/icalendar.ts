@@ -55,7 +55,7 @@ export async function readICalendar(
   await reader.read(calendar, signal);
   if (!isUtf8) source.addRemark(reader.remarks, 'not in UTF-8', '');
   if (isTruncated) source.addRemark(reader.remarks, 'the file ends too early', '');
-  return { events: [...reader.events.values()], remarks: reader.remarks, isTruncated };
+  return { events: [...reader.events.values()], remarks: reader.remarks, isPartial: isTruncated };
 }
 
 /** A component of a UID: the event or series itself, or a change of one instance or of all from one on. */
@@ -113,16 +113,24 @@ class EventReader {
     return createHash('sha256').update(text).digest('hex').slice(0, 32);
   }
 
-  /** All events of one UID: a series or single event, and its changed instances. */
+  /**
+   * All events of one UID: its masters (each a series or a single event), and the changes of their instances. Of
+   *
+   *     UID:a  SUMMARY:Jazz   DTSTART:20270505T160000Z  RRULE:FREQ=WEEKLY;COUNT=3
+   *     UID:a  SUMMARY:Blues  DTSTART:20270513T170000Z  RECURRENCE-ID:20270512T160000Z
+   *
+   * the first is a master, and the second changes its second instance. The events are Jazz on May 5
+   * (`a/20270505T160000Z`), Blues on May 13 (`a/20270512T160000Z`: a change keeps the key), and Jazz on May 19.
+   */
   async #readGroup(uid: string, components: readonly Component[]): Promise<void> {
-    const own = components.filter((component) => !component.lines.has('recurrence-id'));
-    const changed = components.filter((component) => component.lines.has('recurrence-id'));
-    const masters = await this.#partsByTime(uid, own, 'dtstart');
+    const whole = components.filter(({ lines }) => !lines.has('recurrence-id'));
+    const changed = components.filter(({ lines }) => lines.has('recurrence-id'));
+    const masters = await this.#partsByTime(uid, whole, 'dtstart');
     if ([...masters.values()].some(({ start }) => start === undefined)) return;
     if (masters.size > 1) source.addRemark(this.remarks, 'the same UID for several events: named by start, too', uid);
     const changes = await this.#partsByTime(uid, changed, 'recurrence-id');
     for (const master of masters.values())
-      await this.#attempt(uid, () => this.#addInstances(master, changes, own.length > 1));
+      await this.#attempt(uid, () => this.#addInstances(master, changes, whole.length > 1));
     for (const change of changes.values())
       if (change.start) await this.#attempt(uid, () => this.#add(change, change.start!, change.time));
   }
@@ -150,10 +158,12 @@ class EventReader {
     const ofLater = [...changes.values()].filter(isOfLaterToo).sort((a, b) => a.time.epochMs - b.time.epochMs);
     for (const start of times.isSeries(component) ? await times.startsOf(component, time, this.#context) : [time]) {
       await pause();
-      const change = changes.get(times.instanceName(start)) ?? changes.get(times.dayName(start.wallMs));
+      const ofDay = changes.get(times.dayName(start.wallMs));
+      const change = changes.get(times.instanceName(start)) ?? (ofDay?.time.isDate ? ofDay : undefined);
       const range = ofLater.findLast(({ time: first }) => first.epochMs < start.epochMs);
       const moved = range && movedBy(range, start);
-      // A change that is named by its day is of the first instance of that day.
+      // A change that names a day (`RECURRENCE-ID;VALUE=DATE:20270519`) is of the first instance of that day: from
+      // now on it has the time of this instance, for its key and for `movedBy`.
       if (change?.time.isDate) change.time = start;
       else if (!change && !range) await this.#add(master, start, isNamedByStart ? start : undefined);
       else if (!change && !moved) source.addRemark(this.remarks, 'after a change of all later instances', uid);
@@ -192,7 +202,7 @@ const isOfLaterToo = ({ component }: UidPart): boolean =>
   /^[^:]*;range="?thisandfuture/i.test(component.lines.get('recurrence-id')![0]!);
 
 /** Everything of an event that its instances share. */
-async function readContent(component: Component): Promise<Omit<source.SourceEvent, 'key' | 'uid' | source.Times>> {
+async function readContent(component: Component): Promise<Omit<source.SourceEvent, 'key' | 'uid' | source.TimeField>> {
   const url = addressOf(textOf(component, 'url'));
   const location = textOf(component, 'location');
   // A LOCATION that is nothing but an address.

@@ -1,4 +1,4 @@
-// Opens the source that the settings name.
+// Opens the source that the settings name: by the address of an iCalendar file or that of another API (`events`).
 
 import type { SourceSettings } from '../../config-schema.ts';
 import { createEventsSource } from './events-api.ts';

@@ -11,19 +11,23 @@ export const MAX_SOURCE_EVENTS = 20_000;
 export const MAX_LINE = 2000;
 /** Categories, organizers or pictures of one event. */
 export const MAX_LISTED = 100;
+/** A site of 20,000 events is read at one page a second. */
+export const READ_TIMEOUT_MS = 15 * 60_000;
 /** Of an iCalendar file, as for the recurring events of WordPress plugins. Single events may be later. */
 export const SERIES_WINDOW = { pastDays: 180, futureDays: 366 };
 
-type Said = 'title' | 'description' | 'url' | 'onlineUrl' | 'eventStatus' | 'attendanceMode';
-export type Times = 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay';
-type Optional = 'excerpt' | 'cost' | 'website' | 'eventStatusReason';
+type TextField = 'title' | 'description' | 'url' | 'onlineUrl' | 'eventStatus' | 'attendanceMode';
+export type TimeField = 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay';
+type OptionalField = 'excerpt' | 'cost' | 'website' | 'eventStatusReason';
+/** What an event of the replica has under the same names. */
+export type SharedFields = Pick<EventFields, TextField | TimeField> & Partial<Pick<EventFields, OptionalField>>;
 
 /**
  * An event, as its source describes it, in the fields of the replica: what is absent or empty, the source does not say.
  * Titles, names and descriptions are HTML: `R&amp;D`. That of descriptions and excerpts is safe (text/safe-html.ts).
  * A whole day is 00:00:00 to 23:59:59. `url` is the event's page at its origin.
  */
-export interface SourceEvent extends Pick<EventFields, Said | Times>, Partial<Pick<EventFields, Optional>> {
+export interface SourceEvent extends SharedFields {
   /**
    * Names the event for ever within its source: the UID, and for an instance of a series also its start
    * (`uid/20270501T180000Z`).
@@ -82,8 +86,8 @@ export function addRemark(remarks: Remark[], text: string, example: string): voi
 export interface SourceSnapshot {
   events: SourceEvent[];
   remarks: Remark[];
-  /** The answer broke off, or changed while it was read: of what it lacks, nothing is known. */
-  isTruncated?: boolean;
+  /** The answer broke off, or changed while it was read: what it lacks may exist. Not of events beyond a limit. */
+  isPartial?: boolean;
   validators: SourceValidators;
 }
 

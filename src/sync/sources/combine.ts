@@ -52,9 +52,13 @@ export async function combine(pass: Pass): Promise<void> {
     for (const changes of forgetting(source, sourceKeys(db, source))) await apply(changes);
   const merged = await findMerged(pass);
   const records = new SourceRecords(db, site);
-  for (const source of sources) {
-    for (const rows of batchesOfRows(db, source.name)) {
-      const sourceEvents = rows.map((row) => show(row, source, merged, records));
+  for (const { name, categories } of sources) {
+    for (const rows of batchesOfRows(db, name)) {
+      for (const row of rows) if (!merged.has(row.ownId)) records.add(row, categories);
+      const sourceEvents = rows.map((row) => {
+        const { id: eventId, why } = merged.get(row.ownId) ?? { id: row.ownId, why: '' };
+        return { ...row, eventId, why };
+      });
       const ids = sourceEvents.flatMap(({ ownId, why }) => (why === '' ? [] : ownId));
       await apply({ ...records.take(), deletes: [{ kind: 'event', ids }], sourceEvents });
     }
@@ -74,19 +78,6 @@ export function* forgetting(source: string, keys: readonly string[]): Generator<
   }
 }
 
-/** The row with the event that shows it: another one that is the same, or its own, which is made now. */
-function show(
-  row: SourceRow,
-  { categories }: CombinedSource,
-  merged: ReadonlyMap<number, Match>,
-  records: SourceRecords,
-): SourceRow {
-  const same = merged.get(row.ownId);
-  if (same) return { ...row, eventId: same.id, why: same.why };
-  const isMade = records.add({ ...row, categories, id: row.ownId, event: JSON.parse(row.event) });
-  return { ...row, eventId: isMade ? row.ownId : 0, why: '' };
-}
-
 /** The events that are shown as another one, by their own ids. */
 async function findMerged(pass: Pass): Promise<Map<number, Match>> {
   const merged = new Map<number, Match>();
@@ -95,7 +86,7 @@ async function findMerged(pass: Pass): Promise<Map<number, Match>> {
     const shown = new KnownEvents();
     for (const event of siteEventsAt(pass.db, startUtc, events)) shown.add(event);
     for (const event of events) {
-      const same = shown.match(event);
+      const same = shown.merge(event);
       if (same) merged.set(event.id, same);
       else shown.add(event);
       compared += 1;

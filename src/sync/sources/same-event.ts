@@ -44,8 +44,8 @@ const MAX_OF_KEY = 100;
 export class KnownEvents {
   readonly #byKey = new Map<string, { event: Comparable; sources: Set<string> }[]>();
 
-  /** The known event that is this one: the site's own before those of sources. Then the two are merged. */
-  match(event: Comparable): Match | undefined {
+  /** Merges the event with the known one that is the same, if there is one: the site's own before those of sources. */
+  merge(event: Comparable): Match | undefined {
     const found = event.keys.flatMap((key) => this.#byKey.get(key) ?? []);
     for (const known of found.toSorted((a, b) => Number(a.event.source !== '') - Number(b.event.source !== ''))) {
       if (known.sources.has(event.source)) continue;

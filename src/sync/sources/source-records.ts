@@ -2,8 +2,8 @@
 // that every gateway derives alike.
 
 import { hash } from 'node:crypto';
-import type { SourceEvent, SourceOrganizer, SourceVenue } from '../../cms/sources/source.ts';
-import { FIELDS } from '../../interface/fields.ts';
+import type { SharedFields, SourceEvent, SourceOrganizer, SourceVenue } from '../../cms/sources/source.ts';
+import { emptyRecord } from '../../interface/fields.ts';
 import { searchTextOf, setListedTimes } from '../../mapping/convert-record.ts';
 import { textOrEmpty } from '../../model/json.ts';
 import {
@@ -12,7 +12,6 @@ import {
   FIRST_SOURCE_ID,
   type ImageRecord,
   KINDS,
-  type Kind,
   type KindOrImage,
   type LinkedKind,
   NO_TIME,
@@ -24,42 +23,32 @@ import {
 } from '../../model/records.ts';
 import type { Database } from '../../store/database.ts';
 import { termIdByName, termIdBySlug } from '../../store/records.ts';
+import type { SourceRow } from '../../store/source-events.ts';
 import { escapeMarkup, foldName } from '../../text/html.ts';
 import { fold, slugOf } from '../../text/text.ts';
 import { siteZone, utcToWall } from '../../time/zones.ts';
 
-export interface EventToMake {
-  source: string;
-  /** Of the settings: names that every event of the source gets. */
-  categories: readonly string[];
-  id: number;
-  event: SourceEvent;
-  /** When this gateway noticed what the source says now, in UTC. */
-  noticed: string;
-}
-
 const ID_KINDS: readonly KindOrImage[] = [...KINDS, 'image'];
 const IDS_OF_KIND = 2 ** 48;
 
-/** The id of what these texts name, at every gateway: one of 2 ** 48 of its kind. */
+/**
+ * The id of what these texts name, at every gateway: one of 2 ** 48 of its kind. In two of 100,000 calendars of 100,000
+ * events, two events have one id: the first of the pass is shown, and the other one is not.
+ */
 export const derivedId = (kind: KindOrImage, ...names: readonly string[]): number =>
   FIRST_SOURCE_ID +
   ID_KINDS.indexOf(kind) * IDS_OF_KIND +
   hash('sha256', JSON.stringify([kind, ...names]), 'buffer').readUIntBE(0, 6);
 
-/**
- * Makes the records of one pass over all sources. Each record that several events share is made once. Of two names with
- * one id (two texts of 2 ** 24 have one by chance) the first of the pass has it, and what the other one names is left
- * out: the order of sources and of keys is the same at every gateway.
- */
+/** Makes the records of one pass over all sources. Each record that several events share is made once. */
 export class SourceRecords {
   readonly #db: Database;
   readonly #site: Site;
   readonly #terms = new Map<string, number>();
   readonly #upserts: CalendarRecord[] = [];
   readonly #images: ImageRecord[] = [];
-  /** What the records are made of, by their ids. */
-  readonly #names = new Map<number, string>();
+  /** The ids of all records and images that this pass has made. */
+  readonly #made = new Set<number>();
 
   constructor(db: Database, site: Site) {
     this.#db = db;
@@ -71,54 +60,49 @@ export class SourceRecords {
     return { upserts: this.#upserts.splice(0), images: this.#images.splice(0) };
   }
 
-  /** Returns false if the id is that of another event, so that this one is left out. */
-  add({ source, categories, id, event, noticed }: EventToMake): boolean {
-    if (this.#claim(id, `${source} ${event.key}`) === 'taken') return false;
-    const names = [...categories.map(escapeMarkup), ...event.categories];
-    const { key, uid, createdUtc, modifiedUtc, image, venue, organizers, tags = [], ...said } = event;
-    const record = Object.assign(emptyRecord('event', id), said, {
-      ...timesOf(event, noticed, this.#site),
+  /** @param always names of categories that the settings give to each event of the source */
+  add({ source, ownId: id, noticed, event: json }: SourceRow, always: readonly string[]): void {
+    if (!this.#isNew(id)) return;
+    const event = JSON.parse(json) as SourceEvent;
+    const { key, uid, createdUtc, modifiedUtc, image, venue, organizers, categories, tags = [], ...rest } = event;
+    const shared: SharedFields = rest;
+    const names = [...always.map(escapeMarkup), ...categories];
+    const fields: Partial<EventRecord> = {
+      ...shared,
+      ...recordTimesOf(event, noticed, this.#site),
       slug: slugFor(event.title, id),
-      image: (image && this.#imageOf(source, image)) ?? 0,
+      image: image ? this.#imageOf(source, image) : 0,
       // Otherwise responses show the page of the event.
       website: event.website || NO_WEBSITE,
       categories: this.#termsOf('category', names),
       tags: this.#termsOf('tag', tags),
-      venues: venue ? this.#linkedOf('venue', source, venue) : [],
-      organizers: organizers.flatMap((each) => this.#linkedOf('organizer', source, each)),
-    }) as unknown as EventRecord;
+      venues: venue ? [this.#linkedOf('venue', source, venue)] : [],
+      organizers: organizers.map((each) => this.#linkedOf('organizer', source, each)),
+    };
+    // The empty record has each property of the type: the field table has a row for each.
+    const record = { ...emptyRecord('event', id), ...fields } as unknown as EventRecord;
     setListedTimes(record, this.#site);
     record.searchText = searchTextOf('event', { ...record });
     this.#upserts.push(record);
-    return true;
   }
 
-  /** Whether the record of this id is to be made (`new`), is made, or is of another name. */
-  #claim(id: number, name: string): 'new' | 'made' | 'taken' {
-    const owner = this.#names.get(id);
-    if (owner === undefined) {
-      this.#names.set(id, name);
-      return 'new';
-    }
-    return owner === name ? 'made' : 'taken';
+  /** True for the first call with this id: its record is to be made. */
+  #isNew(id: number): boolean {
+    const isNew = !this.#made.has(id);
+    this.#made.add(id);
+    return isNew;
   }
 
   /** Of one name at two addresses there are two venues. The first event that names one says what is shown of it. */
-  #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer): number[] {
-    const { name, ...fields } = said;
-    const id = derivedId(kind, source, ...namesOf(name, said));
-    const claim = this.#claim(id, namesOf(name, said).join(' ').trim());
-    if (claim !== 'new') return claim === 'taken' ? [] : [id];
+  #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer): number {
+    const { name: title, ...fields } = said;
+    const id = derivedId(kind, source, ...namesOf(title, said));
+    if (!this.#isNew(id)) return id;
     const region = 'address' in said ? { stateprovince: said.state || said.province || '' } : {};
-    const record = {
-      ...emptyRecord(kind, id),
-      ...fields,
-      ...region,
-      ...{ ...WITHOUT_TIMES, title: name, slug: slugFor(name, id) },
-    };
-    // The field table has a row for each property of the type.
+    const named = { title, slug: slugFor(title, id) };
+    const record = { ...emptyRecord(kind, id), ...fields, ...region, ...named, ...NO_RECORD_TIMES };
     this.#upserts.push({ ...record, searchText: searchTextOf(kind, record) } as unknown as VenueRecord);
-    return [id];
+    return id;
   }
 
   /**
@@ -133,10 +117,7 @@ export class SourceRecords {
       if (known !== undefined) return [known];
       const ofCms = this.#cmsTerm(kind, name);
       const id = ofCms ?? derivedId(kind, key);
-      if (ofCms === undefined) {
-        if (this.#claim(id, key) === 'taken') return [];
-        this.#upserts.push(newTerm(kind, id, name));
-      }
+      if (ofCms === undefined && this.#isNew(id)) this.#upserts.push(newTerm(kind, id, name));
       this.#terms.set(`${kind} ${key}`, id);
       return [id];
     });
@@ -150,13 +131,12 @@ export class SourceRecords {
   }
 
   /** Of each source its own: one of them may say how large the image is, and another not. */
-  #imageOf(source: string, image: NonNullable<SourceEvent['image']>): number | undefined {
+  #imageOf(source: string, image: NonNullable<SourceEvent['image']>): number {
     const { url, width, height } = image;
     const id = derivedId('image', source, url);
     const extension = /\.([a-z]{3,4})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
-    const claim = this.#claim(id, url);
-    if (claim === 'new') this.#images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });
-    return claim === 'taken' ? undefined : id;
+    if (this.#isNew(id)) this.#images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });
+    return id;
   }
 }
 
@@ -166,12 +146,7 @@ const namesOf = (name: string, said: object): [name: string, address: string] =>
   'address' in said ? fold(textOrEmpty(said.address)) : '',
 ];
 
-const WITHOUT_TIMES = { date: NO_TIME, dateUtc: NO_TIME, modified: NO_TIME, modifiedUtc: NO_TIME };
-
-function emptyRecord(kind: Kind, id: number): Record<string, unknown> {
-  const values = Object.values(FIELDS[kind]).map(({ key, empty }) => [key, Array.isArray(empty) ? [] : empty]);
-  return { kind, id, ...Object.fromEntries(values) };
-}
+const NO_RECORD_TIMES = { date: NO_TIME, dateUtc: NO_TIME, modified: NO_TIME, modifiedUtc: NO_TIME };
 
 function newTerm(kind: TermKind, id: number, name: string): TermRecord {
   return { kind, id, name, slug: slugOf(name) || `${kind}-${id.toString(36)}`, description: '', parent: 0, url: '' };
@@ -181,7 +156,7 @@ function newTerm(kind: TermKind, id: number, name: string): TermRecord {
 const slugFor = (title: string, id: number): string => `${slugOf(title).slice(0, 150)}-${id.toString(36)}`;
 
 /** A source that does not say when it changed an event changed it when this gateway noticed. */
-function timesOf(event: SourceEvent, noticed: string, site: Site): Partial<EventRecord> {
+function recordTimesOf(event: SourceEvent, noticed: string, site: Site): Partial<EventRecord> {
   const { modifiedUtc = noticed, createdUtc = modifiedUtc } = event;
   const local = (utc: string) => utcToWall(utc, siteZone(site.timezone));
   return { date: local(createdUtc), dateUtc: createdUtc, modified: local(modifiedUtc), modifiedUtc };

@@ -1,10 +1,16 @@
 // Owns the sources: reads each in a loop of its own, keeps what it said last, and then combines them all (combine.ts).
-// docs/sources.md says what an operator sees of it.
+// docs/sources.md says what an operator sees of it. The way of an event, such as Jazz of the source `library`:
+// - `SourceSettings` (config.json) name an address; with its reader, a `Source`, it is a `NamedSource`.
+// - The reader answers with a `SourceSnapshot`, in which Jazz is a `SourceEvent`.
+// - `Sources.#store` makes a `SourceRow` of it, and writes this to the replica as a `SourceChange`.
+// - `combine` gets each `CombinedSource` (name, categories), and finds that Jazz is the CMS's event 12: the row has 12.
+// - Or it is the same as no other event: `SourceRecords` makes its event, venue, organizers, terms and image.
 
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bulkhead } from 'cockatiel';
 import type { Remark, Source, SourceEvent, SourceSnapshot, SourceValidators } from '../../cms/sources/source.ts';
+import { READ_TIMEOUT_MS } from '../../cms/sources/source.ts';
 import type { Site } from '../../model/records.ts';
 import type { Observe } from '../../observability/observations.ts';
 import type { ChangeSet } from '../../store/changes.ts';
@@ -69,15 +75,13 @@ interface Reading {
   problem: string | undefined;
   /** This process has read it, or tried to. */
   isRead: boolean;
-  /** It lost more than half of its events in the last answer. */
-  isShrunken: boolean;
+  /** The last answer was not believed, because it lost more than half of the events. The next one is. */
+  isDoubted: boolean;
 }
 
 /** Sources that are read at once: the answer of each is in memory until it is stored. */
 const MAX_READS = 5;
 const FIRST_RETRY_MS = 60_000;
-/** A site of 20,000 events is read at one page a second. */
-const READ_TIMEOUT_MS = 15 * 60_000;
 /** Fewer may all be over. */
 const FEW_EVENTS = 4;
 const MAX_SHOWN_MERGES = 100;
@@ -93,9 +97,9 @@ export class Sources {
   readonly #reads = bulkhead(MAX_READS, Infinity);
   /** The next pass, which waits for its turn: all sources that are stored until then share it. */
   #nextPass: Promise<void> | undefined;
-  /** The CMS's version of the replica and the site at the last pass; undefined: a source has said something since. */
-  #combinedWith: string | undefined;
-  /** Versions of the replica that came from here. */
+  /** What the last pass combined besides the sources; undefined: a source has said something since. */
+  #lastInputs: string | undefined;
+  /** How often this class has raised the replica's version. */
   #ownVersions = 0;
 
   constructor(options: SourcesOptions) {
@@ -108,7 +112,7 @@ export class Sources {
         clockMs: () => performance.now(),
         signal: this.#stopping.signal,
       });
-      this.#readings.set(named.name, { loop, failures: 0, problem: undefined, isRead: false, isShrunken: false });
+      this.#readings.set(named.name, { loop, failures: 0, problem: undefined, isRead: false, isDoubted: false });
     }
   }
 
@@ -128,11 +132,6 @@ export class Sources {
   /** True once each has been read, or could not be. */
   isRead(): boolean {
     return [...this.#readings.values()].every(({ isRead }) => isRead);
-  }
-
-  /** Reads the source now. Resolves with true if that succeeded. */
-  async readNow(name: string): Promise<boolean> {
-    return (await this.#readings.get(name)?.loop.pollNow()) ?? false;
   }
 
   status(): { sources: SourceStatus[]; merged: Merge[] } {
@@ -160,15 +159,19 @@ export class Sources {
     let problem: string | undefined;
     try {
       this.#stopping.signal.throwIfAborted();
-      const previous = reading.isShrunken ? undefined : this.#saved(named)?.validators;
+      const previous = reading.isDoubted ? undefined : this.#saved(named)?.validators;
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
       const snapshot = await named.source.read(previous, signal);
       problem = await this.#oneAtATime(async () => {
-        const unsure = snapshot && this.#noteShrinking(reading, name, snapshot);
-        if (unsure !== undefined) return unsure;
-        if (snapshot) await this.#store(named, snapshot);
-        else this.#save(named, this.#saved(named)!);
-        return undefined;
+        if (!snapshot) {
+          this.#save(named, this.#saved(named)!);
+          return undefined;
+        }
+        // Doubted once, believed the second time.
+        const doubt = reading.isDoubted ? undefined : this.#doubtOf(name, snapshot);
+        reading.isDoubted = doubt !== undefined;
+        if (doubt === undefined) await this.#store(named, snapshot);
+        return doubt;
       });
       if (problem === undefined) await this.#combine();
       reading.failures = 0;
@@ -191,13 +194,12 @@ export class Sources {
     return done;
   }
 
-  /** A feed that lost more than half of its events may be broken: it is believed when it is read again. */
-  #noteShrinking(reading: Reading, name: string, { events, isTruncated }: SourceSnapshot): string | undefined {
-    const keys = isTruncated ? [] : sourceKeys(this.#options.replica.db, name);
+  /** Why the answer is not believed yet: a calendar that lost more than half of its events may be broken. */
+  #doubtOf(name: string, { events, isPartial }: SourceSnapshot): string | undefined {
+    const keys = isPartial ? [] : sourceKeys(this.#options.replica.db, name);
     const now = new Set(events.map(({ key }) => key));
     const gone = keys.filter((key) => !now.has(key)).length;
-    reading.isShrunken = !reading.isShrunken && keys.length >= FEW_EVENTS && gone > keys.length / 2;
-    if (!reading.isShrunken) return undefined;
+    if (keys.length < FEW_EVENTS || gone <= keys.length / 2) return undefined;
     return `${gone} of ${keys.length} events are gone: they stay until the source is read once more`;
   }
 
@@ -210,24 +212,21 @@ export class Sources {
   }
 
   /** Keeps what the source says. The validators come last: what an end of the process left out is read again. */
-  async #store(
-    named: NamedSource,
-    { events, remarks, validators, isTruncated = false }: SourceSnapshot,
-  ): Promise<void> {
+  async #store(named: NamedSource, { events, remarks, validators, isPartial = false }: SourceSnapshot): Promise<void> {
     const { replica } = this.#options;
     const { name: source } = named;
     const noticed = formatWallTime(this.#nowMs());
     const now = new Set(events.map(({ key }) => key));
-    const gone = isTruncated ? [] : sourceKeys(replica.db, source).filter((key) => !now.has(key));
+    const gone = isPartial ? [] : sourceKeys(replica.db, source).filter((key) => !now.has(key));
     for (const batch of batchesOf(events, BATCH_SIZE)) {
       const sourceEvents = batch.flatMap((event) => this.#changedRow(source, event, noticed) ?? []);
-      if (sourceEvents.length > 0) this.#combinedWith = undefined;
+      if (sourceEvents.length > 0) this.#lastInputs = undefined;
       await this.#apply({ sourceEvents });
     }
-    if (gone.length > 0) this.#combinedWith = undefined;
+    if (gone.length > 0) this.#lastInputs = undefined;
     for (const changes of forgetting(source, gone)) await this.#apply(changes);
-    // The rest of a truncated answer is read again, although its ETag may be the same.
-    this.#save(named, { validators: isTruncated ? {} : validators, remarks });
+    // The rest of a partial answer is read again, although its ETag may be the same.
+    this.#save(named, { validators: isPartial ? {} : validators, remarks });
   }
 
   #save(named: NamedSource, { validators, remarks }: Pick<SavedState, 'validators' | 'remarks'>): void {
@@ -261,11 +260,12 @@ export class Sources {
     this.#nextPass ??= this.#oneAtATime(async () => {
       this.#nextPass = undefined;
       const { replica, site, sources } = this.#options;
+      // The sources aside. Of version 40 of the replica, 12 came from here: `[28, {…}]`.
       const inputs = JSON.stringify([replica.version - this.#ownVersions, site()]);
-      if (this.#combinedWith === inputs) return;
-      this.#combinedWith = undefined;
+      if (this.#lastInputs === inputs) return;
+      this.#lastInputs = undefined;
       await combine({ db: replica.db, site: site(), sources, apply: (changes) => this.#apply(changes) });
-      this.#combinedWith = inputs;
+      this.#lastInputs = inputs;
     });
     return this.#nextPass;
   }

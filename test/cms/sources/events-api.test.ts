@@ -72,7 +72,7 @@ describe('an events/v1 API as a source', () => {
       const snapshot = await site.read();
       expect(keys(snapshot?.events)).to.deep.equal(['1', '2']);
       expect(site.requests).to.have.length(2);
-      expect(snapshot?.isTruncated).to.equal(true);
+      expect(snapshot?.isPartial).to.equal(true);
     });
 
     it('beyond 10 MB are left out, with a line', async () => {
@@ -83,6 +83,8 @@ describe('an events/v1 API as a source', () => {
       expect(snapshot?.remarks).to.deep.equal([
         { reason: 'beyond 10 MB or 20,000 events', count: 1, example: 'page 4' },
       ]);
+      // Partial: an event of page 4 that was on page 3 yesterday would be shown for ever.
+      expect(snapshot?.isPartial).to.equal(false);
     });
 
     it('end after 20,000 events, with a line', async () => {
@@ -91,6 +93,7 @@ describe('an events/v1 API as a source', () => {
       const snapshot = await site.read();
       expect(snapshot?.events).to.have.length(MAX_SOURCE_EVENTS);
       expect(snapshot?.remarks.map(({ example }) => example)).to.deep.equal(['page 5']);
+      expect(snapshot?.isPartial).to.equal(false);
     }).timeout(60_000);
   });
 
@@ -103,7 +106,7 @@ describe('an events/v1 API as a source', () => {
       ];
       const snapshot = await site.read();
       expect(keys(snapshot?.events)).to.deep.equal(['2', '3', '4']);
-      expect(snapshot?.isTruncated).to.equal(true);
+      expect(snapshot?.isPartial).to.equal(true);
     });
 
     it('is known by its total: a deleted event moves one to a page that was read', async () => {
@@ -118,8 +121,8 @@ describe('an events/v1 API as a source', () => {
       };
       const snapshot = await site.read();
       expect(keys(snapshot?.events)).to.deep.equal(['1', '2', '4']);
-      expect(snapshot?.isTruncated).to.equal(true);
-      expect((await site.read())?.isTruncated).to.equal(false);
+      expect(snapshot?.isPartial).to.equal(true);
+      expect((await site.read())?.isPartial).to.equal(false);
     });
 
     it('has failed if its last page is gone', async () => {

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { readICalendar } from '../../../src/cms/sources/icalendar.ts';
-import { SourceError, type SourceEvent } from '../../../src/cms/sources/source.ts';
+import { MAX_SOURCE_EVENTS, SourceError, type SourceEvent } from '../../../src/cms/sources/source.ts';
 
 const NOW = Date.UTC(2027, 4, 1);
 const event = (...lines: string[]) => ['BEGIN:VEVENT', ...lines, 'END:VEVENT'].join('\r\n');
@@ -222,6 +222,31 @@ describe('an iCalendar file', () => {
     ]);
   });
 
+  it('changes the first instance of a day that a change names, and no other of that day', async () => {
+    const rule = 'RRULE:FREQ=DAILY;COUNT=4;BYHOUR=18,20';
+    const { events } = await read(
+      calendar(
+        titled('a', 'DTSTART;TZID=Europe/Berlin:20270505T180000', rule),
+        event('UID:a', 'SUMMARY:b', 'RECURRENCE-ID;VALUE=DATE:20270506', 'DTSTART:20270506T170000Z'),
+      ),
+    );
+    expect(events.map(({ key, title, start }) => `${key} ${title} ${start}`).sort()).to.deep.equal([
+      'a/20270505T160000Z a 2027-05-05 18:00:00',
+      'a/20270505T180000Z a 2027-05-05 20:00:00',
+      'a/20270506T160000Z b 2027-05-06 19:00:00',
+      'a/20270506T180000Z a 2027-05-06 20:00:00',
+    ]);
+  });
+
+  it('has 20,000 events at most, with a line: the others are left out, and not only unread', async () => {
+    const daily = (uid: string) => titled(uid, 'DTSTART:20270401T100000Z', 'RRULE:FREQ=DAILY');
+    const uids = Array.from({ length: 60 }, (_, index) => `series-${index}`);
+    const { events, remarks, isPartial } = await read(calendar(...uids.map(daily)));
+    expect(events).to.have.length(MAX_SOURCE_EVENTS);
+    expect(remarks.map(({ reason }) => reason)).to.deep.equal(['more than 20,000 events']);
+    expect(isPartial).to.equal(false);
+  });
+
   it('changes all later instances of a series, too', async () => {
     const instances = async (...changes: string[]) => {
       const rule = ['DTSTART;TZID=Europe/Berlin:20271011T180000', 'DURATION:PT1H', 'RRULE:FREQ=WEEKLY;COUNT=5'];
@@ -316,11 +341,11 @@ describe('a bad iCalendar file', () => {
 
   it('that breaks off serves the events before', async () => {
     const text = calendar(GOOD, titled('cut', 'DTSTART:20270511T160000Z'));
-    const { events, remarks, isTruncated } = await read(text.slice(0, text.lastIndexOf('END:VEVENT')));
+    const { events, remarks, isPartial } = await read(text.slice(0, text.lastIndexOf('END:VEVENT')));
     expect(events.map(({ uid }) => uid)).to.deep.equal(['good']);
     expect(remarks).to.deep.equal([{ reason: 'the file ends too early', count: 1, example: '' }]);
-    expect(isTruncated).to.equal(true);
-    expect((await read(text)).isTruncated).to.equal(false);
+    expect(isPartial).to.equal(true);
+    expect((await read(text)).isPartial).to.equal(false);
   });
 
   it('is read in other encodings, line ends and folds', async () => {
