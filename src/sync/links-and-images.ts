@@ -5,9 +5,10 @@ import { type CmsRecord, type CollectionSpec, type Detail, MEDIA, plainCollectio
 import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
-import { imageOptions, listModified, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
+import { imageOptions, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
 import { collectionOf, linkTablesState, logDecision, markDirty, restartScan, type SyncContext } from './context.ts';
 import { findExisting } from './ingest.ts';
+import { listModified } from './list-modified.ts';
 
 /** Before more images than this are deleted, the gateway reads some of them one by one. */
 const MANY_IMAGES = 10;

@@ -5,15 +5,7 @@ import { MEDIA } from '../cms/port.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import { FIRST_SOURCE_ID, type KindOrImage, seriesIdOf } from '../model/records.ts';
 import { getImages } from '../store/records.ts';
-import {
-  listModified,
-  noteIfUnreadable,
-  type PageRequest,
-  readAll,
-  readPage,
-  unreadableReasons,
-  visitorOptions,
-} from './cms-reader.ts';
+import { type PageRequest, readAll, readPage, visitorOptions } from './cms-reader.ts';
 import {
   logDecision,
   markDirty,
@@ -32,7 +24,9 @@ import {
   suspensionReasons,
 } from './ingest.ts';
 import { fetchMissingImages, pollMedia, refreshImages, refreshLinkTables } from './links-and-images.ts';
+import { listModified } from './list-modified.ts';
 import { findDiffering, matchesTotal, reconcile } from './reconcile.ts';
+import { noteIfUnreadable, unreadableReasons } from './unreadable.ts';
 
 /** A poll reads so many pages of a list of terms; the scan reads those after them too. */
 const TERM_PAGES_PER_POLL = 5;

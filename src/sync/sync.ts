@@ -6,7 +6,7 @@ import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import { isPostKind, type Kind, type Site, seriesIdOf } from '../model/records.ts';
 import { setState } from '../store/state.ts';
-import { assertHasFields, isAbsent, latestCmsTimeS } from './cms-reader.ts';
+import { assertHasFields } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
 import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import { refreshLinkTables } from './links-and-images.ts';
@@ -21,6 +21,7 @@ import {
   type SyncState,
   transition,
 } from './sync-state.ts';
+import { isAbsent } from './unreadable.ts';
 
 /** What `/status` reports of the sync. */
 export interface SyncStatus extends Omit<SyncState, 'failures' | 'phase'> {
@@ -69,6 +70,8 @@ const PERIOD = 0.95;
 const FETCH_WRITTEN_MS = 5000;
 /** The time of the last successful poll is saved this often: a site without changes costs hardly any disk writes. */
 const SAVE_CAUGHT_UP_MS = 60_000;
+/** By how much the CMS's clock may be ahead of the gateway's, before its first response. */
+const MAX_SKEW_S = 3600;
 
 /** Nothing happens before `start`. */
 export class Sync {
@@ -349,4 +352,13 @@ export class Sync {
     setState(replica.db, STATE_KEYS.caughtUp, String(lastCaughtUpMs));
     setState(replica.db, STATE_KEYS.polled, JSON.stringify(memory.polled));
   }
+}
+
+/**
+ * The CMS's clock in seconds, as it is now or later: it sends whole seconds, and may have read its clock as soon as the
+ * request was sent.
+ */
+function latestCmsTimeS({ memory: { cmsClock }, clockMs, nowMs }: SyncContext): number {
+  if (cmsClock === undefined) return Math.ceil(nowMs() / 1000) + MAX_SKEW_S;
+  return Math.ceil((cmsClock.timeMs + 1000 + clockMs() - cmsClock.sentMs) / 1000);
 }

@@ -190,7 +190,7 @@ export async function startMeasurement(site: Site): Promise<LatencyMeasurement> 
     },
     async idlePoll() {
       // After an edit of more than a page, each poll reads for half a minute what was modified shortly before
-      // (modified-since.ts).
+      // (list-modified.ts).
       await sleep(30_000 + 2 * INTERVAL_MS);
       const { traffic } = relays.plain!;
       // From the end of a poll, to count whole polls.
