@@ -1,15 +1,14 @@
 // What gateways of one site share through Redis. docs/scaling.md says what that costs, and what happens without it.
 
 import { createHash } from 'node:crypto';
-import { type Mapping, mappingFingerprint } from '../mapping/mapping.ts';
+import { mappingFingerprint } from '../mapping/mapping.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 import { openConnection } from './connection.ts';
 import { Peers, type PeersOptions } from './peers.ts';
 import { PushLease } from './push-lease.ts';
 
-export interface ClusterOptions extends Pick<PeersOptions, 'url' | 'intervalMs' | 'observe'> {
+export interface ClusterOptions extends Pick<PeersOptions, 'url' | 'mapping' | 'intervalMs' | 'observe'> {
   siteUrl: string;
-  mapping: Mapping;
 }
 
 /**
@@ -23,7 +22,7 @@ export function openCluster({ siteUrl, mapping, ...options }: ClusterOptions) {
   const prefix = `calendar:{${createHash('sha256').update(calendar).digest('hex').slice(0, 16)}}:`;
   return {
     /** For one replica. */
-    createPeers: () => new Peers({ ...options, connection, prefix }),
+    createPeers: () => new Peers({ ...options, mapping, connection, prefix }),
     /** Likewise. */
     createPushLease: () => new PushLease({ connection, prefix }),
     /** For what else the gateways share, under keys with the prefix. */

@@ -1,6 +1,6 @@
 // The replica: the local SQLite copy of what the CMS shows to everybody. The other files here read and change it.
 
-import type { Kind, KindOrImage } from '../model/records.ts';
+import type { KindOrImage } from '../model/records.ts';
 import { ChangeJournal } from './change-journal.ts';
 import { ChangeBatch, type ChangeSet } from './changes.ts';
 import { Database } from './database.ts';
@@ -85,10 +85,11 @@ export class Replica {
   }
 
   /** Notes as deleted those of these records, named by another gateway, that neither this file nor the journal has. */
-  noteGone(records: readonly { kind: Kind; id: number }[]): void {
+  noteGone(records: readonly { kind: KindOrImage; id: number }[]): void {
     if (this.#isInitialSync) return;
     this.db.transaction(() => {
-      for (const { kind, id } of records) if (!getRecord(this.db, kind, id)) this.journal.addGone(kind, id);
+      for (const { kind, id } of records)
+        if (kind !== 'image' && !getRecord(this.db, kind, id)) this.journal.addGone(kind, id);
       this.journal.prune();
     });
   }

@@ -17,7 +17,7 @@ import type { RecordStamp } from '../store/records.ts';
 import { idOf, recordsPerPage, stampOf } from './collections.ts';
 import { collectionOf, STATE_KEYS, type SyncContext } from './context.ts';
 
-/** A page, and the number of its request: it grows with every list and every write. */
+/** A page, and the read mark of its request. */
 export interface MarkedPage extends CmsPage {
   readMark: number;
 }
@@ -32,7 +32,7 @@ export type NumberedPage = MarkedPage & { page: number; isLast: boolean };
 export const visitorOptions = ({ visitorCredentials, signal, memory }: SyncContext): CallOptions => ({
   credentials: visitorCredentials,
   signal,
-  uncached: `${memory.startedMs.toString(36)}-${memory.lastMark}`,
+  uncached: `${memory.startedMs.toString(36)}-${memory.lastReadMark}`,
 });
 
 export const imageOptions = (context: SyncContext): CallOptions => ({
@@ -51,9 +51,9 @@ async function list(
   options: CallOptions,
 ): Promise<MarkedPage> {
   const { cms, memory, clockMs } = context;
-  memory.lastMark += 1;
+  memory.lastReadMark += 1;
   memory.tally.requests += 1;
-  const [readMark, sentMs] = [memory.lastMark, clockMs()];
+  const [readMark, sentMs] = [memory.lastReadMark, clockMs()];
   const page = await cms.list(spec, request, options);
   memory.cmsClock = { timeMs: page.cmsTimeMs, sentMs };
   return { ...page, readMark };

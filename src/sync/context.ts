@@ -151,17 +151,20 @@ export interface SyncMemory {
   /** Refreshes run one after another: an older response must not replace a newer table. */
   linksRefreshed: Promise<unknown>;
   /**
-   * Numbers the requests for lists in the order in which they are sent, and the writes among them. Reads of one record
-   * need none: what a list left out (`readHoles`) gets the list's mark, and `isMissing` stores nothing.
+   * Numbers the requests for lists in the order in which they are sent, and the changes of `changedAt` among them.
+   * Reads of one record need none: what a list left out (`readHoles`) gets the list's, and `isMissing` stores nothing.
    */
-  lastMark: number;
-  /** Record -> number of its last write: `event 12` -> 4711. What an earlier list says of it is thrown away. */
-  writes: Map<string, number>;
+  lastReadMark: number;
+  /**
+   * When this gateway last wrote a record, or a webhook or another gateway named it: `event 12` -> 4711. What a list
+   * with an earlier read mark says of it is thrown away.
+   */
+  changedAt: Map<string, number>;
   /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
   cmsClock: { timeMs: number; sentMs: number } | undefined;
   /** With the number of the request, it is sent with each one, so that no cache in front of the CMS answers it. */
   startedMs: number;
-  /** Of the present poll, for its line in the log. */
+  /** Since the present poll began, for its line in the log: what webhooks, writes and peers changed meanwhile too. */
   tally: { requests: number; changed: number; removed: number };
 }
 
@@ -171,21 +174,22 @@ export function markDirty({ kinds }: SyncMemory, kind: Kind, ids: Iterable<numbe
 }
 
 /** More records than change while one request is under way. */
-const MAX_WRITES = 10_000;
+const MAX_CHANGED = 10_000;
 
 /** Notes a change by this gateway, a webhook or another gateway. */
 export function noteChange(memory: SyncMemory, kind: Kind, id: number): void {
-  memory.lastMark += 1;
+  const { changedAt } = memory;
+  memory.lastReadMark += 1;
   const key = `${kind} ${id}`;
-  memory.writes.delete(key);
-  memory.writes.set(key, memory.lastMark);
-  if (memory.writes.size > MAX_WRITES) memory.writes.delete(memory.writes.keys().next().value!);
+  changedAt.delete(key);
+  changedAt.set(key, memory.lastReadMark);
+  if (changedAt.size > MAX_CHANGED) changedAt.delete(changedAt.keys().next().value!);
   memory.kinds[kind].revision += 1;
 }
 
-/** True if the record was written after the request with this mark was sent. */
-export const isOutdated = ({ writes }: SyncMemory, kind: Kind, id: number, mark: number): boolean =>
-  (writes.get(`${kind} ${id}`) ?? 0) > mark;
+/** True if the record changed after the request with this read mark was sent. */
+export const isOutdated = ({ changedAt }: SyncMemory, kind: Kind, id: number, readMark: number): boolean =>
+  (changedAt.get(`${kind} ${id}`) ?? 0) > readMark;
 
 export const isComplete = (replica: Replica): boolean => getState(replica.db, STATE_KEYS.complete) === '1';
 
@@ -244,8 +248,8 @@ export function loadMemory(replica: Replica, nowMs: number): SyncMemory {
     linkTables: loadLinkTables(replica),
     linksBuiltFrom: new Map(),
     linksRefreshed: Promise.resolve(),
-    lastMark: 0,
-    writes: new Map(),
+    lastReadMark: 0,
+    changedAt: new Map(),
     cmsClock: undefined,
     startedMs: nowMs,
     tally: { requests: 0, changed: 0, removed: 0 },

@@ -19,8 +19,8 @@ import { stampOf } from './collections.ts';
  */
 const LATE_COMMIT_MS = 30_000;
 /**
- * `modified` has a resolution of one second. Example: an event is edited, read by the poll, and edited again, all in the
- * second 10:00:00. Both edits have the same `modified`, and only reading the event once more shows the second one.
+ * `modified` has a resolution of one second. Example: an event is edited, read by the poll, and edited again, all in
+ * the second 10:00:00. Both edits have the same `modified`, and only reading the event once more shows the second one.
  */
 const SAME_SECOND_MS = 2_000;
 /**

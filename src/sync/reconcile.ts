@@ -9,7 +9,7 @@ import { type RecordStamp, recordIds, stampsById } from '../store/records.ts';
 import { type PageRequest, readAll, readPage } from './cms-reader.ts';
 import { idOf, stampOf } from './collections.ts';
 import { countRecords, logDecision, type SyncContext } from './context.ts';
-import { endSuspension, isMassDeletion, refreshRecords, suspendDeletions } from './ingest.ts';
+import { endSuspension, refreshRecords, suspendMassDeletion } from './ingest.ts';
 
 /** Up to this many deletions are searched for one by one. For more, the whole list of ids is read. */
 const MAX_SEARCHED_DELETIONS = 10;
@@ -43,8 +43,8 @@ export async function deleteUnlisted(
 ): Promise<void> {
   endSuspension(context.memory, spec.kind, listed);
   const unlisted = heldIds(context, spec).filter((id) => !listed.has(id));
-  if (isMassDeletion(context, spec, unlisted.length)) suspendDeletions(context, spec, unlisted);
-  else await refreshRecords(context, spec, unlisted, { reason: 'in no list' });
+  if (!suspendMassDeletion(context, spec, unlisted))
+    await refreshRecords(context, spec, unlisted, { reason: 'in no list' });
 }
 
 /**

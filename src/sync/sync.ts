@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/references.ts';
-import { isPostKind, type Kind, type Site, seriesIdOf } from '../model/records.ts';
+import { isPostKind, type Kind, type KindOrImage, type Site, seriesIdOf } from '../model/records.ts';
 import { setState } from '../store/state.ts';
 import { assertHasFields } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
 import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import { refreshLinkTables } from './links-and-images.ts';
-import { type ChangedRecord, changedRecords, fetchNamed, inBatches, poll } from './poll.ts';
+import { type ChangedRecord, fetchChanged, inBatches, poll } from './poll.ts';
 import { PollLoop } from './poll-loop.ts';
 import { continueScan, journalEndedScan, runInitialSync } from './scan.ts';
 import {
@@ -36,13 +36,6 @@ export interface SyncStatus extends Omit<SyncState, 'failures' | 'phase'> {
   absent: string[];
   /** Whom the public sees as: the site's visitors, or the account of the settings. */
   readAs: 'visitor' | 'account';
-}
-
-export interface WrittenRecord {
-  kind: Kind;
-  id: number;
-  /** The write moved it to the trash. */
-  isTrashed?: boolean;
 }
 
 type ContextOptions = Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe'> &
@@ -80,7 +73,8 @@ export class Sync {
   readonly #loop: PollLoop;
   readonly #stopping = new AbortController();
   readonly #completed = Promise.withResolvers<void>();
-  readonly #listeners = new Set<(kinds: ReadonlySet<Kind>) => void>();
+  /** The caches of unpublished records, which forget those of a kind of which a record changed. */
+  readonly #listeners = new Set<(kinds: ReadonlySet<KindOrImage>) => void>();
 
   constructor(options: SyncOptions) {
     const { replica, cms, mapping, visitorCredentials, imageReader = visitorCredentials, observe } = options;
@@ -167,14 +161,11 @@ export class Sync {
 
   /**
    * Fetches or deletes records and images that are known to have changed: from a webhook, from a write
-   * (`fetchWritten`) or from another gateway (`receive`).
+   * (`fetchWritten`) or from another gateway (`fetchTold`).
    * Resolves with true if that succeeded; otherwise the next poll that succeeds does it. Never rejects.
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean> {
-    const names = new Set(changes.map(({ collection }) => collection));
-    const kinds = new Set(
-      this.#context.collections.flatMap(({ collection: name, kind }) => (names.has(name) ? [kind] : [])),
-    );
+    const kinds = new Set(changes.map(({ kind }) => kind));
     for (const listener of this.#listeners) listener(kinds);
     return this.#fetchInBatches(changes);
   }
@@ -183,17 +174,16 @@ export class Sync {
    * Fetches records that this gateway has just written, as a visitor gets them. Waits five seconds at most: what could
    * not be fetched is withheld from lists until it is. Never rejects.
    */
-  async fetchWritten(records: readonly WrittenRecord[]): Promise<void> {
-    const { mapping, memory, replica } = this.#context;
-    const isFetched = await Promise.race([
-      this.fetchChanged(changedRecords(mapping, records)),
-      sleep(FETCH_WRITTEN_MS, false, { ref: false }),
-    ]);
-    // Dirty again: it was written once more while it was read.
-    const isKnown = ({ kind, id }: WrittenRecord) => isFetched && !memory.kinds[kind].dirty.has(seriesIdOf(id));
-    const withheld = records.flatMap(({ kind, id }) =>
-      isPostKind(kind) && !isKnown({ kind, id }) ? [{ kind, id: seriesIdOf(id) }] : [],
-    );
+  async fetchWritten(records: readonly ChangedRecord[]): Promise<void> {
+    const { memory, replica } = this.#context;
+    const isFetched = await Promise.race([this.fetchChanged(records), sleep(FETCH_WRITTEN_MS, false, { ref: false })]);
+    const withheld = records.flatMap(({ kind, id: recordId }) => {
+      const id = seriesIdOf(recordId);
+      if (kind === 'image' || !isPostKind(kind)) return [];
+      // Dirty again: it was written once more while it was read.
+      const showsWrite = isFetched && !memory.kinds[kind].dirty.has(id);
+      return showsWrite ? [] : [{ kind, id }];
+    });
     try {
       if (withheld.length > 0) replica.apply({ withheld });
     } catch (error) {
@@ -203,7 +193,7 @@ export class Sync {
   }
 
   /** Calls the listener with the kinds of the records that `fetchChanged` and `fetchWritten` get. */
-  onChangesNamed(listener: (kinds: ReadonlySet<Kind>) => void): void {
+  onFetchChanged(listener: (kinds: ReadonlySet<KindOrImage>) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -211,13 +201,9 @@ export class Sync {
    * As `fetchChanged`, for what another gateway has told. Also notes in the journal what is gone: the event that a
    * client saw there may have been created and deleted between two polls of this gateway.
    */
-  async receive(changes: readonly ChangedRecord[]): Promise<boolean> {
-    const { replica, collections } = this.#context;
+  async fetchTold(changes: readonly ChangedRecord[]): Promise<boolean> {
     const isFetched = changes.length === 0 || (await this.fetchChanged(changes));
-    const records = collections.flatMap(({ kind, collection: name }) =>
-      changes.filter(({ collection }) => collection === name).map(({ id }) => ({ kind, id })),
-    );
-    if (isFetched) replica.noteGone(records);
+    if (isFetched) this.#context.replica.noteGone(changes);
     return isFetched;
   }
 
@@ -321,7 +307,7 @@ export class Sync {
 
   readonly #fetchInBatches = inBatches(async (changes) => {
     try {
-      await fetchNamed(this.#context, changes);
+      await fetchChanged(this.#context, changes);
       return true;
     } catch {
       // A poll fetches the records, and reports the failure if it lasts. Its retries have delays of their own.

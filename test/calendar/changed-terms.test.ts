@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { createIds } from '../../src/cms/payload/ids.ts';
 import { toGatewayRecord } from '../../src/cms/payload/records.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
+import type { Kind } from '../../src/model/records.ts';
 import { listTerms } from '../../src/store/lists.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
@@ -58,7 +59,7 @@ describe('modified_after of categories and tags', () => {
     return terms.map(({ name }) => name);
   }
   const now = () => new Date(nowMs).toISOString();
-  const reread = (base: string, id: number) => gateway.sync.fetchChanged([{ collection: base, id }]);
+  const reread = (kind: Kind, id: number) => gateway.sync.fetchChanged([{ kind, id }]);
   async function resync(): Promise<void> {
     nowMs += RESYNC_MS;
     for (let poll = 0; poll < 10; poll += 1) await gateway.sync.poll();
@@ -113,7 +114,7 @@ describe('modified_after of categories and tags', () => {
       meta: { start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' },
       terms: { event_categories: [jazz.id], tags: [] },
     });
-    await reread('event_categories', jazz.id);
+    await reread('category', jazz.id);
     await resync();
     const { body } = await gateway.request(`/categories/${jazz.id}`);
     expect(body.count).to.equal(1);
@@ -156,7 +157,7 @@ describe('modified_after of categories and tags', () => {
     const terms = { event_categories: [music.id, jazz.id], tags: [] };
     const meta = { start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
     const { id } = cms.createPost('events', { meta, terms });
-    await reread('events', id);
+    await reread('event', id);
     nowMs += MINUTE_MS;
     const since = now();
     await gateway.request(`/categories/${jazz.id}`, { as: 'admin', json: { name: 'Soul' } });

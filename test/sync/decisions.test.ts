@@ -55,7 +55,7 @@ describe('the decisions of the sync', () => {
 
   it('name a webhook', async () => {
     site.cms.edit(10, { title: 'Edited' });
-    await site.sync.fetchChanged([{ collection: 'events', id: 10 }]);
+    await site.sync.fetchChanged([{ kind: 'event', id: 10 }]);
     expect(decisions()).to.deep.include(events('named by a webhook, a write or another gateway', { ids: [10] }));
   });
 

@@ -103,7 +103,7 @@ describe('a response that is too large', () => {
     await site.restart();
     await site.settle();
     expect(site.sync.status().state).to.equal('live');
-    await site.sync.fetchChanged([{ collection: 'events', id: 10 }]);
+    await site.sync.fetchChanged([{ kind: 'event', id: 10 }]);
     expect(getRecord(site.replica.db, 'event', 10)).to.equal(undefined);
     site.cms.erase(10);
     await site.poll();
