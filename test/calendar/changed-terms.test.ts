@@ -17,7 +17,7 @@ import { upsert } from '../store/changes.ts';
 
 const START_MS = Date.UTC(2027, 0, 1, 10, 0, 0, 400);
 const MINUTE_MS = 60_000;
-const RESYNC_MS = 10 * MINUTE_MS;
+const SCAN_MS = 10 * MINUTE_MS;
 
 describe('modified_after of categories and tags', () => {
   const dir = mkdtempSync(join(tmpdir(), 'changed-terms-'));
@@ -33,7 +33,7 @@ describe('modified_after of categories and tags', () => {
       service: CREDENTIALS.admin,
       as: CREDENTIALS,
       nowMs: () => nowMs,
-      scanIntervalMs: RESYNC_MS,
+      scanIntervalMs: SCAN_MS,
       perPage: 1,
       ...(file !== undefined && { file }),
     });
@@ -60,8 +60,8 @@ describe('modified_after of categories and tags', () => {
   }
   const now = () => new Date(nowMs).toISOString();
   const reread = (kind: Kind, id: number) => gateway.sync.fetchChanged([{ kind, id }]);
-  async function resync(): Promise<void> {
-    nowMs += RESYNC_MS;
+  async function scan(): Promise<void> {
+    nowMs += SCAN_MS;
     for (let poll = 0; poll < 10; poll += 1) await gateway.sync.poll();
   }
 
@@ -81,7 +81,7 @@ describe('modified_after of categories and tags', () => {
       since = now();
       expect(await names(since), JSON.stringify(change)).to.deep.equal([]);
       Object.assign(jazz, change);
-      await resync();
+      await scan();
       expect(await names(since), JSON.stringify(change)).to.deep.equal(['Soul']);
     }
   });
@@ -115,7 +115,7 @@ describe('modified_after of categories and tags', () => {
       terms: { event_categories: [jazz.id], tags: [] },
     });
     await reread('category', jazz.id);
-    await resync();
+    await scan();
     const { body } = await gateway.request(`/categories/${jazz.id}`);
     expect(body.count).to.equal(1);
     expect(await names(since)).to.deep.equal([]);
@@ -131,7 +131,7 @@ describe('modified_after of categories and tags', () => {
     await gateway.stop();
     nowMs += MINUTE_MS;
     gateway = await start(file);
-    await resync();
+    await scan();
     expect(await names(since)).to.deep.equal(['Soul']);
     expect(await names('2027-01-01')).to.deep.equal(['Music', 'Soul']);
   });

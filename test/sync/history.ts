@@ -82,7 +82,7 @@ const CHANGES: Record<string, Change> = {
 };
 
 /**
- * Changes that neither a date nor a total shows, at least together with others: only a full resync must see
+ * Changes that neither a date nor a total shows, at least together with others: only a scan must see
  * them.
  */
 const INVISIBLE = ['createBack', 'cron', 'editSilently', 'cropMedia', 'deleteMedia'];
@@ -222,7 +222,7 @@ function history(visitor: Credentials, all: boolean, decisions: Decisions) {
           if (CHANGES[name]) CHANGES[name](site.cms, a, b);
           else await ACTIONS[name]!(site, a, b, changes);
         open(site.cms);
-        if (all) await site.fullResync();
+        if (all) await site.scan();
         else await site.settle();
         expectInSync(site);
       } finally {

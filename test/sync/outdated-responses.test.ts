@@ -88,7 +88,7 @@ describe('outdated responses', () => {
       site.cms.edit(10, { title: 'Written' });
       await site.poll();
       site.cms.editSilently(10, restored);
-      await site.fullResync();
+      await site.scan();
       await site.poll();
       expectInSync(site);
     });

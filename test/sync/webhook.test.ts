@@ -113,7 +113,7 @@ describe('webhooks', () => {
         unavailable();
       };
       site.cms.afterRequest = async ({ base, order, detail }) => {
-        // A page of the full resync, at the end of the poll.
+        // A page of the scan, at the end of the poll.
         if (base !== 'events' || order !== 'id' || detail !== 'mapped' || fetched !== undefined) return;
         site.cms.afterRequest = undefined;
         site.cms.editSilently(10, { title: 'Reported' });
