@@ -97,8 +97,8 @@ function eventFilter(
   return {
     ...orderOf(values),
     featured: values.featured as boolean | undefined,
-    event_status: values.event_status as EventFilter['event_status'],
-    source: values.source as string[] | undefined,
+    eventStatuses: values.event_status as EventFilter['eventStatuses'],
+    sources: values.source as string[] | undefined,
     customFields: customFieldCondition(customFieldsOf(services.mapping, 'event'), values.custom_fields),
     words: values.search === undefined ? undefined : searchWords(String(values.search)),
     categories: values.categories ? withDescendants(replica.db, ids('categories')!) : undefined,

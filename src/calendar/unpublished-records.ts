@@ -23,7 +23,7 @@ const RECORDS_PER_TURN = 20;
 /** The database of one caller. */
 interface Entry {
   userId: number;
-  /** `own3` is the database with the number 3. */
+  /** `caller3` is the database with the number 3. */
   number: number;
   records: UnpublishedRecords;
   /** Resolves when the records of the kind are there. A kind that changed since is read into another entry. */
