@@ -355,8 +355,7 @@ export class Gateway {
       // The images of a Payload site may have another name.
       const isImage = collection === this.#mapping.file.payload?.media;
       const kind = isImage ? 'image' : kindOfCollection(this.#mapping, collection);
-      const spec = kind && specOf(this.#mapping, kind);
-      const id = spec ? cms.gatewayId(spec, cmsId) : 0;
+      const id = kind ? cms.gatewayId(specOf(this.#mapping, kind)!, cmsId) : 0;
       return kind && id !== 0 ? { kind, id, isTrashed } : [];
     });
     const read = () => sync.fetchChanged(records);

@@ -42,6 +42,7 @@ const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.
 export class Idempotency {
   readonly #services: Services;
   readonly #keys: IdempotencyStore;
+  /** In the replica, because a create goes on when a reload replaces this object. */
   readonly #running: Set<string>;
 
   constructor(services: Services, keys: IdempotencyStore) {

@@ -55,9 +55,8 @@ function rejectionReason(connection: DatabaseSync, identity: string): string | u
 const SUFFIXES = ['', '-wal', '-shm'];
 
 /**
- * Opens the replica in `file`, or creates it. A file that is damaged, of another version or of another
- * identity is renamed to `FILE.quarantined` (replacing an earlier one). `quarantine`: why the file must not
- * be used in any case.
+ * Opens the replica in `file`, or creates it. A file that is damaged, of another version or of another identity is
+ * renamed to `FILE.quarantined` (replacing an earlier one). `quarantine`: why the file must not be used in any case.
  * @throws ConfigError if the file cannot be opened or written, or if another process has it open
  */
 export function openFile(file: string, identity: string, quarantine: string | undefined): OpenedFile {

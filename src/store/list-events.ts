@@ -171,13 +171,9 @@ interface EventRows {
  *     the same, of staff      FROM event_link e WHERE e.kind = 3 AND e.target_id = 12 AND e.id IN (texts with jazz)
  * @param links that the filter names, the most selective kind first
  */
-function leadingCondition(
-  { words, include, order }: EventFilter,
-  links: readonly LinkCondition[],
-  callerSchema: string | undefined,
-): LinkCondition | 'words' | undefined {
+function leadingCondition({ words, include, order }: EventFilter, links: readonly LinkCondition[], schema?: string) {
   // Staff see unpublished records too: in such a join, SQLite does not look up their events by their ids.
-  if (words && callerSchema === undefined) return 'words';
+  if (words && schema === undefined) return 'words';
   if (include || EVENT_ORDER_COLUMNS[order].some((column) => !LINK_COLUMNS.has(column))) return undefined;
   return links[0];
 }

@@ -38,7 +38,7 @@ export class Replica {
   /** What changed in the public lists. The initial sync makes its positions unknown. */
   readonly journal: ChangeJournal;
   readonly rendered: RenderedCache;
-  /** Creates with an idempotency key that run now: they outlive an application that is replaced. */
+  /** Creates with an idempotency key that run now: kept here, because they outlive an application that is replaced. */
   readonly runningCreates = new Set<string>();
   readonly #options: ReplicaOptions;
   #isInitialSync = false;

@@ -12,10 +12,11 @@ import {
   type ListRequest,
 } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
+import { kindMappingOf } from '../mapping/mapping.ts';
 import type { ImageRecord, Kind } from '../model/records.ts';
 import type { RecordStamp } from '../store/records.ts';
 import { idOf, recordsPerPage, stampOf } from './collections.ts';
-import { collectionOf, STATE_KEYS, type SyncContext } from './context.ts';
+import { STATE_KEYS, type SyncContext } from './context.ts';
 
 /** A page, and the read mark of its request. */
 export interface MarkedPage extends CmsPage {
@@ -253,12 +254,11 @@ function assertHasPaths(
 }
 
 /**
- * Checks a record that a caller's request read or wrote. `isWritten`: it is the response to a write, which
- * the CMS has carried out. Throws `CmsUnavailable` `incomplete` if it lacks a field that records of its kind
- * have.
+ * Checks a record that a caller's request read or wrote. `isWritten`: it is the response to a write, which the CMS has
+ * carried out. Throws `CmsUnavailable` `incomplete` if it lacks a field that records of its kind have.
  */
 export function assertHasFields(context: SyncContext, kind: Kind, record: CmsRecord, isWritten: boolean): void {
-  const spec = collectionOf(context, kind);
+  const spec = kindMappingOf(context.mapping, kind);
   if (!spec) return;
   const paths = new Set([...context.cms.recordForm.certainPaths(spec), ...context.memory.kinds[kind].knownFields]);
   // A write does not ask for the occurrences of a series.

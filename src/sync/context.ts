@@ -40,9 +40,6 @@ export const logDecision = ({ observe }: SyncContext, collection: string, decisi
 /** The site's facts before the first read of the CMS. */
 export const UNKNOWN_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 
-export const collectionOf = ({ collections }: SyncContext, kind: Kind): KindMapping | undefined =>
-  collections.find((spec) => spec.kind === kind);
-
 /** Number of records of the collection in the replica. */
 export const countRecords = ({ replica }: SyncContext, { kind }: KindMapping): number => recordCounts(replica.db)[kind];
 

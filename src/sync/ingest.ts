@@ -156,8 +156,7 @@ export async function refreshRecords(
   const size = idsPerRequest(spec, pageSize);
   const missing: number[] = [];
   let firstReadMark = 0;
-  for (let from = 0; from < ids.length; from += size) {
-    const slice = ids.slice(from, from + size);
+  for (const slice of batchesOf(ids, size)) {
     const { records, readMark } = await readByIds(context, spec, slice);
     await ingestRecords(context, spec, records, readMark);
     const existing = new Set(records.filter(isPublished).map(idOf));

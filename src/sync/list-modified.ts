@@ -2,7 +2,6 @@
 // one second.
 
 import type { Detail } from '../cms/port.ts';
-import type { RecordStamp } from '../store/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { type MarkedPage, type PageRequest, paginate } from './cms-reader.ts';
 import { stampOf } from './collections.ts';
@@ -29,22 +28,12 @@ const SAME_SECOND_MS = 2_000;
  */
 const AHEAD_MS = 2 * 3_600_000;
 
-interface Modified {
-  /** Of all records that were modified since the last poll, and perhaps of older ones. */
-  stamps: RecordStamp[];
-  /** Those of them that may have changed since the last poll although the replica has their `modified`. */
-  recentIds: Set<number>;
-  /** Of the whole list. */
-  total: number;
-  /** The CMS's clock when the first page was read. */
-  cmsTimeMs: number;
-}
-
 /**
  * Lists the newest modifications. If they do not reach back to the last poll, it lists everything modified since then
  * in the order of ids: databases order equal times differently for every page (MariaDB does), so that pages ordered by
  * time would miss some records. `polledMs`: when that poll began, by the CMS's clock; undefined lists all records.
- * Throws what `readPage` throws.
+ * Throws what `readPage` throws. Resolves with the listed stamps, perhaps older ones among them; the ids of the recent
+ * ones; the total of the whole list; and the CMS's clock when the first page was read.
  *
  * Modifications far ahead of the CMS's clock are on the first page only: changes of such records are dated
  * now, and new and deleted ones change the total. A CMS that cannot filter by the modification time lists the
@@ -53,7 +42,7 @@ interface Modified {
 export async function listModified(
   readPage: (request: PageRequest) => Promise<MarkedPage>,
   { polledMs, detail, pageSize }: { polledMs: number | undefined; detail: Detail; pageSize: number },
-): Promise<Modified> {
+) {
   const first = await readPage({ order: '-modified', limit: pageSize, detail, offset: 0 });
   const { total, cmsTimeMs } = first;
   const stamps = first.records.map(stampOf);

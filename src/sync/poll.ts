@@ -53,10 +53,7 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
   return reasons.length > 0 ? reasons.join('; ') : undefined;
 }
 
-/**
- * Re-reads the records that refer to a term or an image whose deletion was found just now, which made them dirty: the
- * CMS removes it from them without a new date.
- */
+/** Re-reads what refers to a term or image that was just found deleted: the CMS removes it there without a new date. */
 async function refreshReferrers(context: SyncContext, collections: readonly KindMapping[]): Promise<void> {
   for (const spec of collections) await refreshDirty(context, spec);
 }

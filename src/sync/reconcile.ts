@@ -32,10 +32,7 @@ export function matchesTotal(context: SyncContext, spec: KindMapping, total: num
   return matches;
 }
 
-/**
- * Deletes records that a list leaves out, once they are missing by id too; a mass deletion waits for
- * confirmation.
- */
+/** Deletes records that a list leaves out, once they are missing by id too; a mass deletion waits for confirmation. */
 export async function deleteUnlisted(
   context: SyncContext,
   spec: KindMapping,
@@ -130,9 +127,8 @@ async function reconcileAll(context: SyncContext, spec: KindMapping): Promise<vo
 }
 
 /**
- * Finds the ids (ascending) that the CMS's list no longer has, at most `limit`. Both lists are in the order
- * of ids and agree up to the first deleted record, so that halving takes a few requests for each, however
- * long the list is.
+ * Finds the ids (ascending) that the CMS's list no longer has, at most `limit`. Both lists are in the order of ids and
+ * agree up to the first deleted record, so that halving takes a few requests for each, however long the list is.
  */
 export async function findDeleted(
   heldIds: readonly number[],

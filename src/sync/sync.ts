@@ -38,10 +38,9 @@ export interface SyncStatus extends Omit<SyncState, 'failures' | 'phase'> {
   readAs: 'visitor' | 'account';
 }
 
-type ContextOptions = Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe'> &
-  Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'nowMs' | 'clockMs'>>;
-
-export interface SyncOptions extends ContextOptions {
+export interface SyncOptions
+  extends Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe'>,
+    Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'nowMs' | 'clockMs'>> {
   /** Time between the starts of two polls. */
   intervalMs: number;
   /** Whether this interval has a poll; by default, each has. False: another gateway of the site polls. */
@@ -132,9 +131,7 @@ export class Sync {
       cms: { reachable: state !== 'unreachable' },
       percent: facts.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
       collections: Object.fromEntries(collections.map(({ kind }) => [kind, progressOf(kind)])),
-      absent: collections
-        .filter(({ collection: name }) => isAbsent(this.#context, name))
-        .map(({ collection: name }) => name),
+      absent: collections.map(({ collection }) => collection).filter((name) => isAbsent(this.#context, name)),
       readAs: visitorCredentials === undefined ? 'visitor' : 'account',
     };
   }
@@ -240,8 +237,7 @@ export class Sync {
   }
 
   /**
-   * Refreshes these tables, for a venue or organizer that was just created. Throws `CmsUnavailable` and
-   * `CmsRejected`.
+   * Refreshes these tables, for a venue or organizer that was just created. Throws `CmsUnavailable` and `CmsRejected`.
    */
   refreshLinkTables(): Promise<void> {
     return refreshLinkTables(this.#context);
