@@ -122,12 +122,10 @@ export class Peers implements PeersPort {
     };
   }
 
-  /**
-   * The replica has changed. The peers are told, unless they know: during the initial sync each reads everything, and
-   * events of sources at any time. A venue that is text inside events has no collection: they read the event again.
-   */
+  /** The replica has changed. The peers are told, unless they know: during the initial sync each reads everything. */
   changed(records: readonly ChangedRecord[]): void {
     if (!this.#sync.state().complete) return;
+    // Each reads the sources itself. A venue that is text inside events has no collection: each reads the event again.
     const ofCms = records.filter(({ kind, id }) => id < FIRST_SOURCE_ID && specOf(this.#options.mapping, kind));
     const news = ofCms.filter((record) => !this.#rereading.has(nameOf(record)));
     if (news.length > 0) void this.#publish(news);

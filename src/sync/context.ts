@@ -225,9 +225,7 @@ const newKindMemory = (replica: Replica, kind: Kind): KindMemory => ({
   knownFields: new Set(readState<string[]>(replica, STATE_KEYS.fields(kind), [], Array.isArray)),
 });
 
-/**
- * Loads what earlier processes left in the replica. Everything else starts empty: the first polls find it again.
- */
+/** Loads what earlier processes left in the replica. Everything else starts empty: the first polls find it again. */
 export function loadMemory(replica: Replica, nowMs: number): SyncMemory {
   return {
     state: initialSyncState(nowMs),

@@ -1,5 +1,4 @@
-// Owns listing what was modified in the CMS since the last poll: every such record, in whatever order it sends those of
-// one second.
+// Owns listing what was modified in the CMS since the last poll, in whatever order it sends records of one second.
 
 import type { Detail } from '../cms/port.ts';
 import { formatWallTime } from '../time/wall-time.ts';
