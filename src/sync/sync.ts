@@ -157,9 +157,9 @@ export class Sync {
   }
 
   /**
-   * Fetches or deletes records and images that are known to have changed: from a webhook, from a write
-   * (`fetchWritten`) or from another gateway (`fetchTold`).
-   * Resolves with true if that succeeded; otherwise the next poll that succeeds does it. Never rejects.
+   * Fetches or deletes records and images that are known to have changed: from a webhook, from a write (`fetchWritten`)
+   * or from another gateway (`fetchTold`). Resolves with true if that succeeded; otherwise the next poll that succeeds
+   * does it. Never rejects.
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean> {
     const kinds = new Set(changes.map(({ kind }) => kind));
