@@ -40,7 +40,7 @@ export interface ChangeSet {
 }
 
 /** What a source says of an event; `null`: it has the event no more. */
-export type SourceChange = SourceRow | { source: string; key: string; event: null };
+type SourceChange = SourceRow | { source: string; key: string; event: null };
 
 /** A batch of changes inside one transaction. */
 export class ChangeBatch {

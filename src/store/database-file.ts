@@ -7,7 +7,7 @@ import { createDirectoryOf, dataDirError, isBusy, isCorruption, pragma } from '.
 import { ConfigError } from '../errors.ts';
 import { APPLICATION_ID, SCHEMA_VERSION, TABLES } from './schema.ts';
 
-export interface OpenedFile {
+interface OpenedFile {
   connection: DatabaseSync;
   /** Why the existing file was quarantined; undefined if there was none, or if it is the one in use. */
   quarantined?: string | undefined;

@@ -23,7 +23,7 @@ export interface DateBound {
  * links, `featured: true`, its parent, its status, its text but the title. For that `insertEvent` (post-rows.ts) stores
  * blanks in their place. `eventFilter` (src/calendar/event-reads.ts) makes conditions of the parameters.
  */
-export interface EventConditions {
+interface EventConditions {
   /** For a caller with unpublished records: only these statuses. */
   statuses?: readonly string[] | undefined;
   bounds?: readonly DateBound[] | undefined;

@@ -10,7 +10,7 @@ import { RenderedCache } from './rendered-cache.ts';
 import { REPLICA_FORMAT } from './schema.ts';
 import { setState } from './state.ts';
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   /** Its directory is created if it is missing. Absent: a temporary database that ends with the process. */
   file?: string | undefined;
   /** Site, mapping, as whom the sync reads, and the id map. A file of another identity is quarantined. */

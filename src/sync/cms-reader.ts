@@ -27,7 +27,7 @@ export interface MarkedPage extends CmsPage {
 export type PageRequest = Omit<ListRequest, 'view'> & { detail: Detail; limit: number };
 
 /** A page of a whole list: its number, from 1, and whether it is the last one. */
-export type NumberedPage = MarkedPage & { page: number; isLast: boolean };
+type NumberedPage = MarkedPage & { page: number; isLast: boolean };
 
 /** How the sync calls the CMS: as a visitor, past the caches in front of it. */
 export const visitorOptions = ({ visitorCredentials, signal, memory }: SyncContext): CallOptions => ({

@@ -67,7 +67,7 @@ export interface CollectionProgress {
 type Polled = Partial<Record<KindOrImage | 'mediaTotal', number>>;
 
 /** What the sync remembers of one record kind. */
-export interface KindMemory {
+interface KindMemory {
   /** Grows with every change of the kind's records in the replica: link tables are built again. */
   revision: number;
   /** Records to re-read by id, such as the events of a term that was deleted. */
@@ -94,7 +94,7 @@ export interface KindMemory {
   knownFields: Set<string>;
 }
 
-export interface MediaMemory {
+interface MediaMemory {
   /** Images to re-read by id: modified since the last poll, or named by a webhook. */
   toRead: Set<number>;
   /** Images that records refer to and the CMS does not have. */

@@ -38,7 +38,7 @@ export interface SyncStatus extends Omit<SyncState, 'failures' | 'phase'> {
   readAs: 'visitor' | 'account';
 }
 
-export interface SyncOptions
+interface SyncOptions
   extends Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe'>,
     Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'nowMs' | 'clockMs'>> {
   /** Time between the starts of two polls. */
