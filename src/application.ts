@@ -98,7 +98,7 @@ function createServices(options: ApplicationOptions): Services {
   const { config, mapping, cms, serviceCredentials, replica, sync, observe, nowMs = Date.now, clocks, peers } = options;
   const site = () => sync.site();
   const unpublishedRecords = new UnpublishedRecordsCache({ db: replica.db, cms, mapping, sync });
-  sync.onChangesNamed((kinds) => unpublishedRecords.forget(kinds));
+  sync.onFetchChanged((kinds) => unpublishedRecords.forget(kinds));
   return {
     replica,
     cms,

@@ -9,7 +9,7 @@ import type { Peers } from './cluster/peers.ts';
 import { createNoCms, NO_CMS, siteWithoutCms } from './cms/none/none.ts';
 import { IdMap } from './cms/payload/ids.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
-import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
+import type { Cms, Credentials } from './cms/port.ts';
 import { openSource } from './cms/sources/open-source.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { adminUrl, basicCredentialsOf, publicUrlOf, siteUrlOf } from './config.ts';
@@ -20,13 +20,13 @@ import { createProxyCheck } from './http/client-address.ts';
 import { openServer } from './http/server.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from './http/shared-state.ts';
 import { loadMapping } from './mapping/load.ts';
-import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
+import { type Mapping, mappingFingerprint } from './mapping/mapping.ts';
 import type { Site } from './model/records.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Observe } from './observability/observations.ts';
 import { Push } from './push/push.ts';
 import { Replica } from './store/replica.ts';
-import { changedRecords } from './sync/poll.ts';
+import { kindOfCollection, specOf } from './sync/collections.ts';
 import { Sources } from './sync/sources/sources.ts';
 import { Sync } from './sync/sync.ts';
 import { VERSION } from './version.ts';
@@ -233,7 +233,7 @@ export class Gateway {
       renderedBytes: config.cache.recordBytes,
       // After the call that noticed the damage has failed.
       onDamage: (reason) => setImmediate(() => this.#replaceReplica(reason)),
-      onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
+      onChanged: peers && ((records) => peers.changed(records)),
     });
     const reason = replica.quarantined ?? quarantine;
     const renamed = file === undefined ? 'the temporary file' : `${file}.quarantined`;
@@ -345,13 +345,14 @@ export class Gateway {
   #onWebhook(changes: ReportedChange[]): Promise<unknown> {
     const { peers, sync } = this.#current;
     const { cms } = this.#openedCms;
-    const records = changes
-      .map(({ collection: name, id, trashed: isTrashed }) => {
-        // The images of a Payload site may have another name.
-        const collection = name === this.#mapping.file.payload?.media ? MEDIA.collection : name;
-        return { collection, id: cms.gatewayId(collectionSpec(this.#mapping, collection), id), isTrashed };
-      })
-      .filter(({ id }) => id !== 0);
-    return (peers ?? sync).fetchChanged(records);
+    const records = changes.flatMap(({ collection, id: cmsId, trashed: isTrashed }) => {
+      // The images of a Payload site may have another name.
+      const isImage = collection === this.#mapping.file.payload?.media;
+      const kind = isImage ? 'image' : kindOfCollection(this.#mapping, collection);
+      const id = kind ? cms.gatewayId(specOf(this.#mapping, kind)!, cmsId) : 0;
+      return kind && id !== 0 ? { kind, id, isTrashed } : [];
+    });
+    const read = () => sync.fetchChanged(records);
+    return peers ? peers.tell(records, read) : read();
   }
 }

@@ -19,8 +19,8 @@ import {
 import type { Observe } from '../observability/observations.ts';
 import { getRecord, occurrenceIds } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
-import { type ChangedRecord, changedRecords } from '../sync/poll.ts';
-import type { Sync, WrittenRecord } from '../sync/sync.ts';
+import type { ChangedRecord } from '../sync/poll.ts';
+import type { Sync } from '../sync/sync.ts';
 import { unmappedToApiError } from './cms-errors.ts';
 import { type CallContext, callOptions, type RequestContext, writableMapping } from './request.ts';
 
@@ -81,22 +81,19 @@ export class CmsRecords {
    * shows them from the replica waits for it; who shows what the CMS sent does not.
    */
   readonly #fetchUnknown = (kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<boolean> => {
-    const { collection } = this.#mappingOf(kind);
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
     const ids = published.map(({ id }) => Number(id)).filter((id) => !getRecord(this.#parts.replica.db, kind, id));
-    return ids.length === 0
-      ? Promise.resolve(true)
-      : this.#parts.sync.fetchChanged(ids.map((id) => ({ collection, id })));
+    return ids.length === 0 ? Promise.resolve(true) : this.#parts.sync.fetchChanged(ids.map((id) => ({ kind, id })));
   };
 
   /**
    * Resolves when the replica shows what visitors get of these records, or withholds them because that could not be
    * read. Never rejects: the CMS has accepted the write.
    */
-  async #readAsVisitor(...written: readonly WrittenRecord[]): Promise<void> {
-    const { sync, mapping, peers } = this.#parts;
+  async #readAsVisitor(...written: readonly ChangedRecord[]): Promise<void> {
+    const { sync, peers } = this.#parts;
     const read = () => sync.fetchWritten(written);
-    await (peers ? peers.tell(changedRecords(mapping, written), read) : read());
+    await (peers ? peers.tell(written, read) : read());
   }
 
   /** The record that a write returned, after the replica has what visitors get of it. */
@@ -249,7 +246,7 @@ export class CmsRecords {
   }
 
   /** Deletes the record permanently. `changed`: other records that change with it. */
-  async delete(kind: Kind, id: number, request: CallContext, changed: readonly WrittenRecord[] = []): Promise<void> {
+  async delete(kind: Kind, id: number, request: CallContext, changed: readonly ChangedRecord[] = []): Promise<void> {
     await this.#parts.cms.delete(this.#writable(kind), id, callOptions(request));
     await this.#readAsVisitor({ kind, id }, ...changed);
   }

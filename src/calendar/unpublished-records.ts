@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cms, CmsRecord, ListRequest } from '../cms/port.ts';
 import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
 import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
-import { type Kind, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
+import { type KindOrImage, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
 import type { Database } from '../store/database.ts';
 import { MAX_UNPUBLISHED_DATABASES, UnpublishedRecords } from '../store/unpublished-records.ts';
 import type { Sync } from '../sync/sync.ts';
@@ -23,7 +23,7 @@ const RECORDS_PER_TURN = 20;
 /** The database of one caller. */
 interface Entry {
   userId: number;
-  /** `own3` is the database with the number 3. */
+  /** `caller3` is the database with the number 3. */
   number: number;
   records: UnpublishedRecords;
   /** Resolves when the records of the kind are there. A kind that changed since is read into another entry. */
@@ -63,7 +63,7 @@ export class UnpublishedRecordsCache {
   }
 
   /** Forgets what it has of these kinds: a write, a webhook or a peer has named a record of them. */
-  forget(kinds: ReadonlySet<Kind>): void {
+  forget(kinds: ReadonlySet<KindOrImage>): void {
     for (const entry of this.#entries)
       if ([...entry.kinds.keys()].some((kind) => kinds.has(kind))) this.#outdate(entry);
   }

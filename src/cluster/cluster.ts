@@ -1,24 +1,20 @@
 // What gateways of one site share through Redis. docs/scaling.md says what that costs, and what happens without it.
 
 import { createHash } from 'node:crypto';
-import { type Mapping, mappingFingerprint } from '../mapping/mapping.ts';
+import { mappingFingerprint } from '../mapping/mapping.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 import { openConnection } from './connection.ts';
 import { Peers, type PeersOptions } from './peers.ts';
 import { PushLease } from './push-lease.ts';
-
-export interface ClusterOptions extends Pick<PeersOptions, 'url' | 'intervalMs' | 'observe'> {
-  siteUrl: string;
-  mapping: Mapping;
-}
 
 /**
  * Connects in the background. The keys have a prefix of the site and the mapping, because gateways that store other
  * records must not meet. The braces keep them on one node of a Redis Cluster ("Redis cluster specification", hash
  * tags).
  */
-export function openCluster({ siteUrl, mapping, ...options }: ClusterOptions) {
-  const connection = openConnection(options.url);
+export function openCluster(options: Omit<PeersOptions, 'connection' | 'prefix'> & { siteUrl: string }) {
+  const { url, siteUrl, mapping } = options;
+  const connection = openConnection(url);
   const calendar = `${trimCharactersEnd(siteUrl, '/')} ${mapping.name} ${mappingFingerprint(mapping)}`;
   const prefix = `calendar:{${createHash('sha256').update(calendar).digest('hex').slice(0, 16)}}:`;
   return {

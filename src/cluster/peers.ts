@@ -5,7 +5,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PeersPort } from '../calendar/cms-records.ts';
+import type { Mapping } from '../mapping/mapping.ts';
+import { FIRST_SOURCE_ID } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
+import { kindOfCollection, specOf } from '../sync/collections.ts';
 import type { ChangedRecord } from '../sync/poll.ts';
 import type { Sync } from '../sync/sync.ts';
 import { type Connection, DEADLINE_MS, openConnection, reasonOf } from './connection.ts';
@@ -16,6 +19,7 @@ export interface PeersOptions {
   connection: Connection;
   /** Begins every key. */
   prefix: string;
+  mapping: Mapping;
   /** Between two polls. */
   intervalMs: number;
   observe: Observe;
@@ -77,7 +81,7 @@ export class Peers implements PeersPort {
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
   #warnedMs = Number.NEGATIVE_INFINITY;
   /** Records that are being read again because somebody named them: `changed` must not tell them. */
-  readonly #rereading = new Set<RecordKey>();
+  readonly #rereading = new Set<string>();
 
   // Writing: what this gateway tells.
   /** The latest entry of this gateway. */
@@ -121,7 +125,9 @@ export class Peers implements PeersPort {
   /** The replica has changed. The peers are told, unless they know: during the initial sync each reads everything. */
   changed(records: readonly ChangedRecord[]): void {
     if (!this.#sync.state().complete) return;
-    const news = records.filter((record) => !this.#rereading.has(nameOf(record)));
+    // Each reads the sources itself. A venue that is text inside events has no collection: each reads the event again.
+    const ofCms = records.filter(({ kind, id }) => id < FIRST_SOURCE_ID && specOf(this.#options.mapping, kind));
+    const news = ofCms.filter((record) => !this.#rereading.has(nameOf(record)));
     if (news.length > 0) void this.#publish(news);
   }
 
@@ -138,14 +144,9 @@ export class Peers implements PeersPort {
   }
 
   async #publish(records: readonly ChangedRecord[]): Promise<void> {
-    for (const record of records) this.#unsent.add(keyOf(record));
+    for (const record of records) this.#unsent.add(this.#keyOf(record));
     if (this.#unsent.size > MAX_UNSENT) this.#unsent = new Set([EVERYTHING]);
     await this.#send();
-  }
-
-  /** As the sync's, for a webhook: tells the peers too. Resolves with whether this gateway has read them again. */
-  fetchChanged(records: readonly ChangedRecord[]): Promise<boolean> {
-    return this.tell(records, () => this.#sync.fetchChanged(records));
   }
 
   /** Whether this gateway polls in this interval. While Redis is away, it does. */
@@ -248,7 +249,7 @@ export class Peers implements PeersPort {
     const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;
     const keys = this.#keysOf(entries);
     const isEverything = keys.delete(EVERYTHING);
-    if (this.#sync.state().failures > 0 || !(await this.#reread([...keys].map(recordOf)))) return false;
+    if (this.#sync.state().failures > 0 || !(await this.#reread(this.#recordsOf(keys)))) return false;
     if ((hasGap || isEverything) && !(await this.#sync.pollForLostEntries(isEverything))) return false;
     this.#markApplied(entries.at(-1)!.id, entries.length);
     return true;
@@ -277,9 +278,21 @@ export class Peers implements PeersPort {
   async #reread(records: readonly ChangedRecord[]): Promise<boolean> {
     const names = records.map(nameOf);
     for (const name of names) this.#rereading.add(name);
-    const isRead = await this.#sync.receive(records);
+    const isRead = await this.#sync.fetchTold(records);
     for (const name of names) this.#rereading.delete(name);
     return isRead;
+  }
+
+  #keyOf({ kind, id, isTrashed }: ChangedRecord): RecordKey {
+    return `${specOf(this.#options.mapping, kind)!.collection}:${id}${isTrashed ? ':trashed' : ''}`;
+  }
+
+  #recordsOf(keys: ReadonlySet<RecordKey>): ChangedRecord[] {
+    return [...keys].flatMap((key) => {
+      const [collection = '', id, trashed] = key.split(':');
+      const kind = kindOfCollection(this.#options.mapping, collection);
+      return kind ? { kind, id: Number(id), isTrashed: trashed !== undefined } : [];
+    });
   }
 
   #markApplied(id: string, entries: number): void {
@@ -304,16 +317,8 @@ export class Peers implements PeersPort {
   }
 }
 
-/** The record alone: what the replica reports does not say that it was in the trash. */
-const nameOf = ({ collection, id }: ChangedRecord): RecordKey => keyOf({ collection, id });
-
-const keyOf = ({ collection, id, isTrashed }: ChangedRecord): RecordKey =>
-  `${collection}:${id}${isTrashed ? ':trashed' : ''}`;
-
-function recordOf(key: RecordKey): ChangedRecord {
-  const [collection = '', id, trashed] = key.split(':');
-  return { collection, id: Number(id), ...(trashed !== undefined && { isTrashed: true }) };
-}
+/** Without the trash: what the replica reports does not say that a record was there. */
+const nameOf = ({ kind, id }: ChangedRecord): string => `${kind} ${id}`;
 
 /** Undefined if no gateway wrote these fields. */
 function parseEntry({ from = '', keys = '' }: Record<string, string>): { from: string; keys: RecordKey[] } | undefined {

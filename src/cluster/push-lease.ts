@@ -29,6 +29,7 @@ export class PushLease implements PushLeasePort {
       return await this.#connection.run(async (client) => {
         const isNew = (await client.set(lease, this.#node, { expiration, condition: 'NX' })) !== null;
         const isOwn = isNew || (await client.get(lease)) === this.#node;
+        // Should another gateway have taken the lease since the `get`, it lasts a moment longer.
         if (isOwn && !isNew) await client.pExpire(lease, LEASE_MS);
         if (isNew || !isOwn) this.#positions = await client.hGetAll(positions);
         return isOwn;

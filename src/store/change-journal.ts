@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 import { raw, type Sql, sql } from './sql.ts';
 import { getState, setState } from './state.ts';
 
-export type ChangeType = 'created' | 'updated' | 'deleted';
+type ChangeType = 'created' | 'updated' | 'deleted';
 
 export interface JournalEntry {
   kind: Kind;
@@ -38,7 +38,7 @@ export interface JournalPosition {
   scanS: number;
 }
 
-export interface JournalPage {
+interface JournalPage {
   /** Each record once, with its latest change, oldest first. */
   entries: JournalEntry[];
   /** The position after the last entry. */

@@ -40,7 +40,7 @@ export interface ChangeSet {
 }
 
 /** What a source says of an event; `null`: it has the event no more. */
-export type SourceChange = SourceRow | { source: string; key: string; event: null };
+type SourceChange = SourceRow | { source: string; key: string; event: null };
 
 /** A batch of changes inside one transaction. */
 export class ChangeBatch {
@@ -76,6 +76,7 @@ export class ChangeBatch {
   }
 
   /**
+   * Deletes a record or image, an event with its occurrences.
    * @param isTrashed the event was seen in the trash: its calendar file then says CANCELLED, also if the event had
    *   vanished from the replica before
    */
@@ -86,17 +87,18 @@ export class ChangeBatch {
       if (this.#db.run(sql`DELETE FROM term WHERE kind = ${kind} AND id = ${id}`) === 0) return;
       this.#journal?.add(kind, id, 'deleted');
       this.#noteChange(kind, id);
-    } else if (this.#delete(kind, id, isTrashed)) {
+    } else if (this.#deleteOne(kind, id, isTrashed)) {
       // The occurrences of a series are no changes of their own: other gateways read the series again.
       this.changed.push({ kind, id });
-      if (kind === 'event') for (const occurrence of this.#occurrences(id)) this.#delete(kind, occurrence, isTrashed);
+      if (kind === 'event') for (const each of this.#occurrences(id)) this.#deleteOne(kind, each, isTrashed);
     } else if (kind === 'event' && isTrashed) {
       for (const gone of this.#journal?.trashed(id, this.#nowMs()) ?? []) this.#noteChange('event', gone);
     }
   }
 
-  #delete(kind: PostKind, id: number, isTrashed: boolean): boolean {
+  #deleteOne(kind: PostKind, id: number, isTrashed: boolean): boolean {
     const withheld = this.#takeWithheld(kind, id);
+    // What is withheld is not stored.
     const stored = getRecord<PostKind>(this.#db, kind, id);
     const before = withheld ?? stored;
     if (!before) return false;
@@ -106,16 +108,16 @@ export class ChangeBatch {
   }
 
   /**
-   * Takes a record out of all lists, without an entry in the journal: nobody knows yet what visitors get of it. The
-   * next upsert or delete of this record is then noted as a change of what was public before.
+   * Takes a record out of all lists, an event with its occurrences, without an entry in the journal: nobody knows yet
+   * what visitors get of it. The next upsert or delete is then noted as a change of what was public before.
    */
   withhold(kind: PostKind, id: number): void {
-    if (!this.#withhold(kind, id)) return;
+    if (!this.#withholdOne(kind, id)) return;
     this.changed.push({ kind, id });
-    if (kind === 'event') for (const occurrence of this.#occurrences(id)) this.#withhold(kind, occurrence);
+    if (kind === 'event') for (const each of this.#occurrences(id)) this.#withholdOne(kind, each);
   }
 
-  #withhold(kind: PostKind, id: number): boolean {
+  #withholdOne(kind: PostKind, id: number): boolean {
     const stored = getRecord<PostKind>(this.#db, kind, id);
     if (!stored) return false;
     this.#db.replace('withheld_record', { kind, id, record: JSON.stringify(stored) });

@@ -7,7 +7,7 @@ import { createDirectoryOf, dataDirError, isBusy, isCorruption, pragma } from '.
 import { ConfigError } from '../errors.ts';
 import { APPLICATION_ID, SCHEMA_VERSION, TABLES } from './schema.ts';
 
-export interface OpenedFile {
+interface OpenedFile {
   connection: DatabaseSync;
   /** Why the existing file was quarantined; undefined if there was none, or if it is the one in use. */
   quarantined?: string | undefined;
@@ -55,9 +55,8 @@ function rejectionReason(connection: DatabaseSync, identity: string): string | u
 const SUFFIXES = ['', '-wal', '-shm'];
 
 /**
- * Opens the replica in `file`, or creates it. A file that is damaged, of another version or of another
- * identity is renamed to `FILE.quarantined` (replacing an earlier one). `quarantine`: why the file must not
- * be used in any case.
+ * Opens the replica in `file`, or creates it. A file that is damaged, of another version or of another identity is
+ * renamed to `FILE.quarantined` (replacing an earlier one). `quarantine`: why the file must not be used in any case.
  * @throws ConfigError if the file cannot be opened or written, or if another process has it open
  */
 export function openFile(file: string, identity: string, quarantine: string | undefined): OpenedFile {

@@ -6,12 +6,15 @@ import { toReplicaError } from '../data-files.ts';
 import { ReplicaError } from '../errors.ts';
 import { type Sql, toStatement } from './sql.ts';
 
-/** What lists and responses read: the public records (`Database`), or also one caller's (`UnpublishedRecords`). */
+/**
+ * What lists and responses read: the public records (`Database`), or also one caller's (`UnpublishedRecords`). For a
+ * caller every table name of a statement means "public, but for these ids, and theirs" (`readingAsCaller` in sql.ts).
+ */
 export interface VisibleRecords {
   /** Grows with every change of what it shows, and never decreases. */
   readonly version: number;
-  /** The attached database with the caller's records, such as `own1`. */
-  readonly own?: string | undefined;
+  /** The attached database with the caller's records, such as `caller1`: for SQL on the text index, which has none. */
+  readonly callerSchema?: string | undefined;
   all<T>(query: Sql): T[];
   /** The first column of every row, which must hold numbers. */
   numbers(query: Sql): number[];

@@ -21,9 +21,9 @@ export interface DateBound {
  * All conditions must hold. A list of ids means any of them; an absent condition holds for every event.
  * Hidden events never match. A protected event matches no condition on a value that its password hides: its
  * links, `featured: true`, its parent, its status, its text but the title. For that `insertEvent` (post-rows.ts) stores
- * blanks in their place.
+ * blanks in their place. `eventFilter` (src/calendar/event-reads.ts) makes conditions of the parameters.
  */
-export interface EventConditions {
+interface EventConditions {
   /** For a caller with unpublished records: only these statuses. */
   statuses?: readonly string[] | undefined;
   bounds?: readonly DateBound[] | undefined;
@@ -40,9 +40,9 @@ export interface EventConditions {
   /** Changed after this UTC time. */
   modifiedAfter?: WallTime | undefined;
   parent?: number | undefined;
-  event_status?: readonly EventStatus[] | undefined;
+  eventStatuses?: readonly EventStatus[] | undefined;
   /** Events that any of these sources has, also merged into those of another one. */
-  source?: readonly string[] | undefined;
+  sources?: readonly string[] | undefined;
   customFields?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface EventFilter extends PageWindow, EventConditions {
 }
 
 /** The columns of `event` that each order compares, ascending. */
-const EVENT_ORDER_COLUMNS = {
+export const EVENT_ORDER_COLUMNS = {
   start: ['starts', 'published', 'id'],
   date: ['published', 'id'],
   modified: ['modified', 'id'],
@@ -64,20 +64,23 @@ const EVENT_ORDER_COLUMNS = {
 
 export type EventOrder = keyof typeof EVENT_ORDER_COLUMNS;
 
+/** Columns of `event` that `event_link` has too. A list in the order of another one, such as `title`, reads `event`. */
+const LINK_COLUMNS: ReadonlySet<string> = new Set(['id', 'starts', 'ends', 'published', 'modified']);
+
 /** True for the rows `e` in the window: a link has the times of its event. */
 const isWithin = (bounds: readonly DateBound[] = []): Sql =>
   and(bounds.map(({ field, op, wall }) => sql`e.${raw(`${field}s`)} ${raw(op)} ${wallNumber(wall)}`));
 
 /**
  * Every condition as SQL on `e`, a row of `event` or of `event_link`, in both of which `e.id` is the event's; one
- * without SQL is a compile error. `own`: the attached database with the caller's unpublished records.
+ * without SQL is a compile error. `schema`: see `VisibleRecords.callerSchema`.
  */
 const CONDITIONS: {
-  [Name in EventCondition]-?: (value: NonNullable<EventConditions[Name]>, filter: EventFilter, own?: string) => Sql;
+  [Name in EventCondition]-?: (value: NonNullable<EventConditions[Name]>, filter: EventFilter, schema?: string) => Sql;
 } = {
   statuses: (statuses) => sql`e.status IN ${inJson(statuses)}`,
   bounds: isWithin,
-  words: (words, _filter, own) => sql`e.id IN (${idsWithWords(words, own)})`,
+  words: (words, _filter, schema) => sql`e.id IN (${idsWithWords(words, schema)})`,
   categories: linksTo('category'),
   tags: linksTo('tag'),
   venues: linksTo('venue'),
@@ -87,9 +90,9 @@ const CONDITIONS: {
   include: (ids) => sql`e.id IN ${inJson(ids)}`,
   modifiedAfter: (utc) => sql`e.modified > ${wallNumber(utc)}`,
   parent: (id) => sql`e.id IN (SELECT id FROM event WHERE parent = ${id} AND parent <> 0)`,
-  event_status: (words) =>
+  eventStatuses: (words) =>
     sql`e.id IN (SELECT id FROM event WHERE event_status IN ${inJson(words)} AND event_status <> '')`,
-  source: (names) => sql`e.id IN (SELECT event_id FROM source_event WHERE source IN ${inJson(names)})`,
+  sources: (names) => sql`e.id IN (SELECT event_id FROM source_event WHERE source IN ${inJson(names)})`,
   customFields: (values) => hasCustomValues('event', values, 'e'),
 };
 
@@ -131,7 +134,7 @@ function matchOf(words: readonly SearchWord[], not: boolean): string {
 }
 
 /** The ids of the texts with the words: the index finds words of three letters and more, the texts have the others. */
-function idsWithWords(words: readonly SearchWord[], own?: string): Sql {
+function idsWithWords(words: readonly SearchWord[], callerSchema?: string): Sql {
   const found = matchOf(words, false);
   const excluded = matchOf(words, true);
   const inText = words.filter((word) => isSoughtInTexts(word) || lettersOf(word).length > INDEXED_LETTERS.max);
@@ -141,10 +144,11 @@ function idsWithWords(words: readonly SearchWord[], own?: string): Sql {
   conditions.push(...containsWords(inText, 'x.folded'));
   const texts = raw(found ? 'event_fts' : 'main.event_text');
   const ofPublic = sql`SELECT x.rowid AS id FROM ${texts} x WHERE ${and(conditions)}`;
-  if (own === undefined) return ofPublic;
-  // The few texts of a caller's own events have no index.
-  const ofOwn = sql`SELECT x.id FROM ${raw(own)}.event_text x WHERE ${and(containsWords(words, 'x.folded'))}`;
-  return sql`${ofPublic} AND x.rowid NOT IN (SELECT id FROM ${raw(own)}.post) UNION ALL ${ofOwn}`;
+  if (callerSchema === undefined) return ofPublic;
+  const caller = raw(callerSchema);
+  // The few texts of a caller's events have no index.
+  const ofCaller = sql`SELECT x.id FROM ${caller}.event_text x WHERE ${and(containsWords(words, 'x.folded'))}`;
+  return sql`${ofPublic} AND x.rowid NOT IN (SELECT id FROM ${caller}.post) UNION ALL ${ofCaller}`;
 }
 
 interface EventRows {
@@ -157,22 +161,35 @@ interface EventRows {
 }
 
 /**
- * The events of the list. One condition leads: it decides the table, and is not among the others. Words lead, else the
- * most selective link that the filter names (`FROM event_link e WHERE e.kind = 1 AND e.target_id = 3 AND ...`), because
- * `event_link` repeats an event's times and flags for each of its links.
+ * The condition that decides which rows are read, each of which the other conditions then look at. `event_link` repeats
+ * an event's times and flags for each of its links. Undefined: all events that lists show are read.
+ *
+ *     venue=12&categories=3   FROM event_link e WHERE e.kind = 3 AND e.target_id = 12 AND e.id IN (links of category 3)
+ *     venue=12&orderby=title  FROM event e WHERE e.id IN (links of venue 12)
+ *     venue=12&include=5,6    FROM event e WHERE e.id IN (5, 6) AND e.id IN (links of venue 12)
+ *     venue=12&search=jazz    FROM (texts with jazz) x JOIN event e ON e.id = x.id WHERE e.id IN (links of venue 12)
+ *     the same, of staff      FROM event_link e WHERE e.kind = 3 AND e.target_id = 12 AND e.id IN (texts with jazz)
+ * @param links that the filter names, the most selective kind first
  */
-function eventsOf(filter: EventFilter, own: string | undefined): EventRows {
-  const { words, include, order } = filter;
+function leadingCondition({ words, include, order }: EventFilter, links: readonly LinkCondition[], schema?: string) {
+  // Staff see unpublished records too: in such a join, SQLite does not look up their events by their ids.
+  if (words && schema === undefined) return 'words';
+  if (include || EVENT_ORDER_COLUMNS[order].some((column) => !LINK_COLUMNS.has(column))) return undefined;
+  return links[0];
+}
+
+/** The rows of the list: without order, and of all pages. */
+function eventsOf(filter: EventFilter, callerSchema: string | undefined): EventRows {
+  const { words, include } = filter;
   const asked = (Object.keys(CONDITIONS) as EventCondition[]).filter((name) => filter[name] !== undefined);
   const links = (Object.keys(LINK_CONDITIONS) as LinkCondition[]).filter((name) => filter[name] !== undefined);
-  // `event_link` has no titles. In a join, SQLite does not look up a caller's events by their ids.
-  const leading = words && own === undefined ? 'words' : include || order === 'title' ? undefined : links[0];
+  const leading = leadingCondition(filter, links, callerSchema);
   const readsTexts = words?.some((word) => word.not || isSoughtInTexts(word)) ?? false;
   const readsAll = readsTexts || filter.notVenues !== undefined || links.some((name) => name !== leading);
   // The value belongs to the condition, which the compiler cannot know of a union of names.
   const conditions = asked
     .filter((name) => name !== leading)
-    .map((name) => CONDITIONS[name](filter[name] as never, filter, own));
+    .map((name) => CONDITIONS[name](filter[name] as never, filter, callerSchema));
   if (leading && leading !== 'words') {
     const ids = filter[leading] ?? [];
     const where = and([isLinkTo(LINK_CONDITIONS[leading], ids), ...conditions]);
@@ -190,7 +207,7 @@ function eventsOf(filter: EventFilter, own: string | undefined): EventRows {
  */
 export function listEvents(visible: VisibleRecords, filter: EventFilter): IdPage {
   const { order, descending, limit, offset } = filter;
-  const { from, where, repeats, readsAll } = eventsOf(filter, visible.own);
+  const { from, where, repeats, readsAll } = eventsOf(filter, visible.callerSchema);
   const columns = EVENT_ORDER_COLUMNS[order].map((column) => `e.${column}`);
   const selected = raw(repeats ? `DISTINCT e.id, ${columns.join(', ')}` : 'e.id');
   const ordered = raw(columns.map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`).join(', '));

@@ -61,9 +61,9 @@ export interface TermFilter extends PageWindow {
 }
 
 /**
- * True for records `r` with a link of an event that is neither protected nor in the trash. Hidden events count. `link`:
- * a further condition on the link `l`. Without the `+`, SQLite makes a join of EXISTS, and counts the OFFSET of a page
- * wrongly (3.51, of Node 22.23).
+ * Linked: true for records `r` with a link of an event that is neither protected nor in the trash. Hidden events count,
+ * and the caller's drafts. `link`: a further condition on the link `l`. Without the `+`, SQLite makes a join of EXISTS,
+ * and counts the OFFSET of a page wrongly (3.51, of Node 22.23).
  */
 const isLinked = (kind: TargetKind, link: Sql = raw('1')): Sql => sql`+EXISTS (
   SELECT 1 FROM event_link l
@@ -118,8 +118,11 @@ const TERM_ORDER_COLUMNS: Partial<Record<TermOrder, string>> = {
 
 const isByInclude = (orderBy: TermOrder): boolean => orderBy === 'include' || orderBy === 'include_slugs';
 
-/** The links of published events to the term with this id. Those of hidden events count, of protected events not. */
-const publishedLinks = (kind: TermKind, id: Sql): Sql => sql`
+/**
+ * Counted: the links of published events to the term with this id. Those of hidden events count, of protected events
+ * not. Unlike for `isLinked`, the caller's drafts do not (so `main`): everybody sees the same count.
+ */
+const countedLinks = (kind: TermKind, id: Sql): Sql => sql`
   main.event_link l
   WHERE l.kind = ${raw(TARGET_KIND[kind])} AND l.target_id = ${id} AND l.listing <> ${raw(PROTECTED)}`;
 
@@ -130,14 +133,14 @@ const publishedLinks = (kind: TermKind, id: Sql): Sql => sql`
 function termOrder({ kind, orderBy, descending, include }: TermFilter): Sql {
   const direction = raw(descending ? 'DESC' : 'ASC');
   if (orderBy === 'none' || orderBy === 'term_group') return sql`r.id`;
-  if (orderBy === 'count') return sql`(SELECT count(*) FROM ${publishedLinks(kind, sql`r.id`)}) ${direction}, r.id`;
+  if (orderBy === 'count') return sql`(SELECT count(*) FROM ${countedLinks(kind, sql`r.id`)}) ${direction}, r.id`;
   if (isByInclude(orderBy) && include) return sql`j.key ${direction}, r.id`;
   return sql`${raw(TERM_ORDER_COLUMNS[orderBy] ?? 'r.name_sort')} ${direction}, r.id`;
 }
 
 /** As `TermFilter.hideEmpty`. */
 function isNotEmpty({ kind, include }: TermFilter): Sql {
-  const isUsed = sql`EXISTS (SELECT 1 FROM ${publishedLinks(kind, sql`t.id`)})`;
+  const isUsed = sql`EXISTS (SELECT 1 FROM ${countedLinks(kind, sql`t.id`)})`;
   const used = sql`SELECT t.id FROM term t WHERE t.kind = ${kind} AND ${isUsed}`;
   if (include) return sql`r.id IN (${used})`;
   return sql`r.id IN (
@@ -171,4 +174,4 @@ export function listTerms(visible: VisibleRecords, filter: TermFilter): IdPage {
 
 /** The number of published events of this term. */
 export const termCount = (visible: VisibleRecords, kind: TermKind, id: number): number =>
-  visible.cachedCount(sql`SELECT count(*) FROM ${publishedLinks(kind, sql`${id}`)}`);
+  visible.cachedCount(sql`SELECT count(*) FROM ${countedLinks(kind, sql`${id}`)}`);

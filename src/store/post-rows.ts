@@ -9,7 +9,7 @@ import { searchedText, setText } from './full-text-index.ts';
 import { HIDDEN, LISTED, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
 import { raw, sql } from './sql.ts';
 
-/** The database with public records; those of one caller are in one such as `own1`. */
+/** The database with public records; those of one caller are in one such as `caller1`. */
 export const PUBLIC = 'main';
 
 /** The fields of an event with what it links to. */

@@ -1,5 +1,4 @@
-// Caches rendered records: a record's public JSON as bytes, valid until the record or anything it shows
-// changes.
+// Caches rendered records: a record's public JSON as bytes, valid until the record or anything it shows changes.
 
 import { LRUCache } from 'lru-cache';
 import { type CalendarRecord, isTermRecord, type Kind, type KindOrImage } from '../model/records.ts';
@@ -35,10 +34,10 @@ const DEPENDENCY_BYTES = 100;
  * organizer instead.
  */
 function dependenciesOf(record: CalendarRecord): Dependency[] {
-  const own: Dependency = [record.kind, record.id];
-  if (isTermRecord(record)) return [own];
+  const itself: Dependency = [record.kind, record.id];
+  if (isTermRecord(record)) return [itself];
   const image: Dependency[] = record.image ? [['image', record.image]] : [];
-  return [own, ...image, ...(record.kind === 'event' ? linksOf(record) : [])];
+  return [itself, ...image, ...(record.kind === 'event' ? linksOf(record) : [])];
 }
 
 const entryKey = (formKey: string, kind: Kind, id: number) => `${kind} ${id} ${formKey}`;
@@ -69,9 +68,8 @@ export class RenderedCache {
     const entry = this.#entries.get(entryKey(formKey, kind, id));
     if (entry === undefined || entry.validAtVersion === version) return entry;
     // An outdated entry stays until it is replaced.
-    const { dependencies, validAtVersion } = entry;
-    if (dependencies.some(([of, its]) => (this.#invalidatedAt.get(`${of} ${its}`) ?? 0) > validAtVersion))
-      return undefined;
+    const changedAt = ([kind, id]: Dependency) => this.#invalidatedAt.get(`${kind} ${id}`) ?? 0;
+    if (entry.dependencies.some((dependency) => changedAt(dependency) > entry.validAtVersion)) return undefined;
     entry.validAtVersion = version;
     return entry;
   }
@@ -84,6 +82,7 @@ export class RenderedCache {
 
   /** In the next version (`Database.changed`, after the transaction) this record or image is another. */
   invalidate(kind: KindOrImage, id: number): void {
+    // No entry, so that none can be older than the changes noted so far.
     if (this.#entries.size === 0) this.#invalidatedAt.clear();
     else if (this.#invalidatedAt.size >= MAX_INVALIDATIONS) this.clear();
     else this.#invalidatedAt.set(`${kind} ${id}`, this.#db.version + 1);

@@ -1,6 +1,6 @@
 // The replica: the local SQLite copy of what the CMS shows to everybody. The other files here read and change it.
 
-import type { Kind, KindOrImage } from '../model/records.ts';
+import type { KindOrImage } from '../model/records.ts';
 import { ChangeJournal } from './change-journal.ts';
 import { ChangeBatch, type ChangeSet } from './changes.ts';
 import { Database } from './database.ts';
@@ -10,7 +10,7 @@ import { RenderedCache } from './rendered-cache.ts';
 import { REPLICA_FORMAT } from './schema.ts';
 import { setState } from './state.ts';
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   /** Its directory is created if it is missing. Absent: a temporary database that ends with the process. */
   file?: string | undefined;
   /** Site, mapping, as whom the sync reads, and the id map. A file of another identity is quarantined. */
@@ -38,7 +38,7 @@ export class Replica {
   /** What changed in the public lists. The initial sync makes its positions unknown. */
   readonly journal: ChangeJournal;
   readonly rendered: RenderedCache;
-  /** Creates with an idempotency key that run now: they outlive an application that is replaced. */
+  /** Creates with an idempotency key that run now: kept here, because they outlive an application that is replaced. */
   readonly runningCreates = new Set<string>();
   readonly #options: ReplicaOptions;
   #isInitialSync = false;
@@ -85,10 +85,11 @@ export class Replica {
   }
 
   /** Notes as deleted those of these records, named by another gateway, that neither this file nor the journal has. */
-  noteGone(records: readonly { kind: Kind; id: number }[]): void {
+  noteGone(records: readonly { kind: KindOrImage; id: number }[]): void {
     if (this.#isInitialSync) return;
     this.db.transaction(() => {
-      for (const { kind, id } of records) if (!getRecord(this.db, kind, id)) this.journal.addGone(kind, id);
+      for (const { kind, id } of records)
+        if (kind !== 'image' && !getRecord(this.db, kind, id)) this.journal.addGone(kind, id);
       this.journal.prune();
     });
   }

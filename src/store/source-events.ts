@@ -1,9 +1,9 @@
 // Owns the table of what the sources said last: one row for each event of each source, also for those that are shown
 // as another one.
 
-import { FIRST_SOURCE_ID, type Kind } from '../model/records.ts';
+import { FIRST_SOURCE_ID, type KindOrImage } from '../model/records.ts';
 import type { Database, VisibleRecords } from './database.ts';
-import { TARGET_KIND, type TargetKind } from './schema.ts';
+import { LISTED, TARGET_KIND, type TargetKind } from './schema.ts';
 import { raw, type Sql, sql } from './sql.ts';
 
 export interface SourceRow {
@@ -17,7 +17,7 @@ export interface SourceRow {
   ownId: number;
   /** The event that shows it: 17 is itself (`ownId` 17), or another one that is the same. 0: none yet. */
   eventId: number;
-  /** Why it is taken for another one; `''`: it is not. */
+  /** Why another one shows it, such as `same UID and start`; otherwise `''`. */
   why: string;
   /** When this gateway noticed what the source says now, in UTC. */
   noticed: string;
@@ -29,7 +29,7 @@ const COLUMNS = raw('source, key, uid, url, own_id AS ownId, event_id AS eventId
 
 export const sourceRow = (db: Database, source: string, key: string): SourceRow | undefined => {
   const row = db.get<SourceRow>(sql`SELECT ${COLUMNS} FROM source_event WHERE source = ${source} AND key = ${key}`);
-  // The rows of node:sqlite have no prototype.
+  // The rows of node:sqlite have no prototype: `isDeepStrictEqual` would find each of them changed.
   return row && { ...row };
 };
 
@@ -69,9 +69,9 @@ export function sourcesOf(
 ): { source?: string; alsoAt: { source: string; url: string }[] } {
   const rows = visible.all<{ source: string; ownId: number; url: string }>(sql`
     SELECT source, own_id AS ownId, url FROM source_event WHERE event_id = ${eventId} ORDER BY source`);
-  const own = rows.find(({ ownId }) => ownId === eventId);
-  const alsoAt = rows.filter((row) => row !== own).map(({ source, url }) => ({ source, url }));
-  return own ? { source: own.source, alsoAt } : { alsoAt };
+  const origin = rows.find(({ ownId }) => ownId === eventId);
+  const alsoAt = rows.filter((row) => row !== origin).map(({ source, url }) => ({ source, url }));
+  return origin ? { source: origin.source, alsoAt } : { alsoAt };
 }
 
 export type Merge = Pick<SourceRow, 'source' | 'key' | 'eventId' | 'why'>;
@@ -83,20 +83,18 @@ export const countSourceEvents = (db: Database, source: string): { events: numbe
 
 /** Events of sources that are shown as another one. */
 export const merges = (db: Database, limit: number): Merge[] =>
-  db
-    .all<Merge>(sql`
-      SELECT source, key, event_id AS eventId, why FROM source_event WHERE why <> ''
-      ORDER BY source, key LIMIT ${limit}`)
-    .map((row) => ({ ...row }));
+  db.all(sql`
+    SELECT source, key, event_id AS eventId, why FROM source_event
+    WHERE why <> '' ORDER BY source, key LIMIT ${limit}`);
 
 /** Events that the site shows to everybody and that start at this wall number on their lists. */
 export const listedEventIdsAt = (db: Database, starts: number): number[] =>
-  db.numbers(
-    sql`SELECT id FROM event WHERE listing = 0 AND starts = ${starts} AND id < ${FIRST_SOURCE_ID} ORDER BY id`,
-  );
+  db.numbers(sql`
+    SELECT id FROM event WHERE listing = ${raw(LISTED)} AND starts = ${starts} AND id < ${FIRST_SOURCE_ID}
+    ORDER BY id`);
 
 /** What sources brought along and no event shows any more: venues, organizers, categories and tags, and images. */
-export function unusedSourceRecords(db: Database): { kind: Kind | 'image'; ids: number[] }[] {
+export function unusedSourceRecords(db: Database): { kind: KindOrImage; ids: number[] }[] {
   const unlinked = (kind: TargetKind, table: Sql) =>
     db.numbers(sql`
       SELECT id FROM ${table} t WHERE kind = ${kind} AND id >= ${FIRST_SOURCE_ID}

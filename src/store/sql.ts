@@ -53,18 +53,19 @@ export const and = (conditions: readonly Sql[]): Sql =>
 export const inJson = (values: readonly (number | string)[]): Sql =>
   sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
 
-const OWN_TABLES = ['event', 'event_link', 'event_text', 'linked_record', 'custom_value', 'post', 'image'];
+const CALLER_TABLES = ['event', 'event_link', 'event_text', 'linked_record', 'custom_value', 'post', 'image'];
 
 /**
- * The statement for one caller whose records are in the attached database `own`: each table is "public, but for the ids
- * that this caller has unpublished, and theirs". `NOT MATERIALIZED`: SQLite would copy a table that a statement names
- * twice.
+ * The statement for one caller whose unpublished records are in the attached database `schema`: each table name means
+ * "public, but for the ids of these records, and theirs". Example: the replica has event 12 as
+ * published, and the CMS gave the caller a draft of this id: `event` then has the row of the draft alone.
+ * `NOT MATERIALIZED`: SQLite would copy a table that a statement names twice.
  */
-export function readingOwn(own: string, statement: Sql): Sql {
-  const tables = OWN_TABLES.map((name) => {
-    const hidden = name === 'image' ? `SELECT id FROM ${own}.image` : `SELECT id FROM ${own}.post`;
+export function readingAsCaller(schema: string, statement: Sql): Sql {
+  const tables = CALLER_TABLES.map((name) => {
+    const hidden = name === 'image' ? `SELECT id FROM ${schema}.image` : `SELECT id FROM ${schema}.post`;
     return `${name} AS NOT MATERIALIZED (
-      SELECT * FROM main.${name} WHERE id NOT IN (${hidden}) UNION ALL SELECT * FROM ${own}.${name})`;
+      SELECT * FROM main.${name} WHERE id NOT IN (${hidden}) UNION ALL SELECT * FROM ${schema}.${name})`;
   });
   return sql`${raw(`WITH ${tables.join(', ')}`)} ${statement}`;
 }

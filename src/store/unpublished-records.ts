@@ -5,13 +5,13 @@ import type { ImageRecord, PostRecord } from '../model/records.ts';
 import type { Database, VisibleRecords } from './database.ts';
 import { deletePost, insertPost } from './post-rows.ts';
 import { recordTables, TARGET_KIND } from './schema.ts';
-import { inJson, readingOwn, type Sql, sql } from './sql.ts';
+import { inJson, readingAsCaller, type Sql, sql } from './sql.ts';
 
 /** SQLite attaches up to ten databases. */
 export const MAX_UNPUBLISHED_DATABASES = 8;
 
 export class UnpublishedRecords implements VisibleRecords {
-  readonly own: string;
+  readonly callerSchema: string;
   readonly #db: Database;
   #version = 0;
   /** What the records take as JSON. */
@@ -20,8 +20,8 @@ export class UnpublishedRecords implements VisibleRecords {
   /** @param number below `MAX_UNPUBLISHED_DATABASES`, and of no other database that is open */
   constructor(db: Database, number: number) {
     this.#db = db;
-    this.own = `own${number}`;
-    db.execute(`ATTACH ':memory:' AS ${this.own}; ${recordTables(this.own)}`);
+    this.callerSchema = `caller${number}`;
+    db.execute(`ATTACH ':memory:' AS ${this.callerSchema}; ${recordTables(this.callerSchema)}`);
   }
 
   get version(): number {
@@ -33,8 +33,8 @@ export class UnpublishedRecords implements VisibleRecords {
     this.#version += 1;
     this.#db.transaction(() => {
       for (const record of records) {
-        deletePost(this.#db, this.own, record.id);
-        insertPost(this.#db, this.own, record);
+        deletePost(this.#db, this.callerSchema, record.id);
+        insertPost(this.#db, this.callerSchema, record);
         this.bytes += JSON.stringify(record).length;
       }
     });
@@ -42,7 +42,8 @@ export class UnpublishedRecords implements VisibleRecords {
 
   addImages(images: readonly ImageRecord[]): void {
     this.#version += 1;
-    for (const image of images) this.#db.replace(`${this.own}.image`, { id: image.id, record: JSON.stringify(image) });
+    for (const image of images)
+      this.#db.replace(`${this.callerSchema}.image`, { id: image.id, record: JSON.stringify(image) });
   }
 
   /** The images of these records, and of the venues and organizers that these events show, of which none is here. */
@@ -55,11 +56,11 @@ export class UnpublishedRecords implements VisibleRecords {
   }
 
   all<T>(query: Sql): T[] {
-    return this.#db.all(readingOwn(this.own, query));
+    return this.#db.all(readingAsCaller(this.callerSchema, query));
   }
 
   numbers(query: Sql): number[] {
-    return this.#db.numbers(readingOwn(this.own, query));
+    return this.#db.numbers(readingAsCaller(this.callerSchema, query));
   }
 
   /** Not remembered: a list of one caller is asked for seldom, and changes with every load. */
@@ -72,6 +73,6 @@ export class UnpublishedRecords implements VisibleRecords {
   }
 
   close(): void {
-    this.#db.execute(`DETACH ${this.own}`);
+    this.#db.execute(`DETACH ${this.callerSchema}`);
   }
 }

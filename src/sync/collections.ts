@@ -1,9 +1,9 @@
 // Owns what the sync requests of each of the CMS's collections, and the stamp by which a listed record
 // compares with the replica's.
 
-import type { CmsRecord, CollectionSpec } from '../cms/port.ts';
+import { type CmsRecord, type CollectionSpec, MEDIA } from '../cms/port.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
-import type { Kind } from '../model/records.ts';
+import type { Kind, KindOrImage } from '../model/records.ts';
 import type { RecordStamp } from '../store/records.ts';
 
 /** Terms before the records that refer to them; events last. */
@@ -12,6 +12,14 @@ const KIND_ORDER: readonly Kind[] = ['category', 'tag', 'venue', 'organizer', 'e
 /** The collections of a mapping, in the order in which the sync reads them. */
 export const collectionsOf = ({ kinds }: Mapping): KindMapping[] =>
   KIND_ORDER.flatMap((kind) => (kinds[kind] as KindMapping | undefined) ?? []);
+
+/** The collection of a kind, or of the images; undefined if the mapping has none. */
+export const specOf = ({ kinds }: Mapping, kind: KindOrImage): CollectionSpec | undefined =>
+  kind === 'image' ? MEDIA : kinds[kind];
+
+/** What the CMS keeps under this name, such as `venues`; undefined if the gateway reads no such collection. */
+export const kindOfCollection = (mapping: Mapping, name: string): KindOrImage | undefined =>
+  name === MEDIA.collection ? 'image' : collectionsOf(mapping).find(({ collection }) => collection === name)?.kind;
 
 /** More rows or records for one record are rare: the dates of an event that a list repeats, or those in a series. */
 const ROWS_PER_RECORD = 5;

@@ -40,9 +40,6 @@ export const logDecision = ({ observe }: SyncContext, collection: string, decisi
 /** The site's facts before the first read of the CMS. */
 export const UNKNOWN_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 
-export const collectionOf = ({ collections }: SyncContext, kind: Kind): KindMapping | undefined =>
-  collections.find((spec) => spec.kind === kind);
-
 /** Number of records of the collection in the replica. */
 export const countRecords = ({ replica }: SyncContext, { kind }: KindMapping): number => recordCounts(replica.db)[kind];
 
@@ -70,7 +67,7 @@ export interface CollectionProgress {
 type Polled = Partial<Record<KindOrImage | 'mediaTotal', number>>;
 
 /** What the sync remembers of one record kind. */
-export interface KindMemory {
+interface KindMemory {
   /** Grows with every change of the kind's records in the replica: link tables are built again. */
   revision: number;
   /** Records to re-read by id, such as the events of a term that was deleted. */
@@ -97,7 +94,7 @@ export interface KindMemory {
   knownFields: Set<string>;
 }
 
-export interface MediaMemory {
+interface MediaMemory {
   /** Images to re-read by id: modified since the last poll, or named by a webhook. */
   toRead: Set<number>;
   /** Images that records refer to and the CMS does not have. */
@@ -151,17 +148,20 @@ export interface SyncMemory {
   /** Refreshes run one after another: an older response must not replace a newer table. */
   linksRefreshed: Promise<unknown>;
   /**
-   * Numbers the requests for lists in the order in which they are sent, and the writes among them. Reads of one record
-   * need none: what a list left out (`readHoles`) gets the list's mark, and `isMissing` stores nothing.
+   * Numbers the requests for lists in the order in which they are sent, and the changes of `changedAt` among them.
+   * Reads of one record need none: what a list left out (`readHoles`) gets the list's, and `isMissing` stores nothing.
    */
-  lastMark: number;
-  /** Record -> number of its last write: `event 12` -> 4711. What an earlier list says of it is thrown away. */
-  writes: Map<string, number>;
+  lastReadMark: number;
+  /**
+   * When this gateway last wrote a record, or a webhook or another gateway named it: `event 12` -> 4711. What a list
+   * with an earlier read mark says of it is thrown away.
+   */
+  changedAt: Map<string, number>;
   /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
   cmsClock: { timeMs: number; sentMs: number } | undefined;
   /** With the number of the request, it is sent with each one, so that no cache in front of the CMS answers it. */
   startedMs: number;
-  /** Of the present poll, for its line in the log. */
+  /** Since the present poll began, for its line in the log: what webhooks, writes and peers changed meanwhile too. */
   tally: { requests: number; changed: number; removed: number };
 }
 
@@ -171,21 +171,22 @@ export function markDirty({ kinds }: SyncMemory, kind: Kind, ids: Iterable<numbe
 }
 
 /** More records than change while one request is under way. */
-const MAX_WRITES = 10_000;
+const MAX_CHANGED = 10_000;
 
 /** Notes a change by this gateway, a webhook or another gateway. */
 export function noteChange(memory: SyncMemory, kind: Kind, id: number): void {
-  memory.lastMark += 1;
+  const { changedAt } = memory;
+  memory.lastReadMark += 1;
   const key = `${kind} ${id}`;
-  memory.writes.delete(key);
-  memory.writes.set(key, memory.lastMark);
-  if (memory.writes.size > MAX_WRITES) memory.writes.delete(memory.writes.keys().next().value!);
+  changedAt.delete(key);
+  changedAt.set(key, memory.lastReadMark);
+  if (changedAt.size > MAX_CHANGED) changedAt.delete(changedAt.keys().next().value!);
   memory.kinds[kind].revision += 1;
 }
 
-/** True if the record was written after the request with this mark was sent. */
-export const isOutdated = ({ writes }: SyncMemory, kind: Kind, id: number, mark: number): boolean =>
-  (writes.get(`${kind} ${id}`) ?? 0) > mark;
+/** True if the record changed after the request with this read mark was sent. */
+export const isOutdated = ({ changedAt }: SyncMemory, kind: Kind, id: number, readMark: number): boolean =>
+  (changedAt.get(`${kind} ${id}`) ?? 0) > readMark;
 
 export const isComplete = (replica: Replica): boolean => getState(replica.db, STATE_KEYS.complete) === '1';
 
@@ -224,9 +225,7 @@ const newKindMemory = (replica: Replica, kind: Kind): KindMemory => ({
   knownFields: new Set(readState<string[]>(replica, STATE_KEYS.fields(kind), [], Array.isArray)),
 });
 
-/**
- * Loads what earlier processes left in the replica. Everything else starts empty: the first polls find it again.
- */
+/** Loads what earlier processes left in the replica. Everything else starts empty: the first polls find it again. */
 export function loadMemory(replica: Replica, nowMs: number): SyncMemory {
   return {
     state: initialSyncState(nowMs),
@@ -244,8 +243,8 @@ export function loadMemory(replica: Replica, nowMs: number): SyncMemory {
     linkTables: loadLinkTables(replica),
     linksBuiltFrom: new Map(),
     linksRefreshed: Promise.resolve(),
-    lastMark: 0,
-    writes: new Map(),
+    lastReadMark: 0,
+    changedAt: new Map(),
     cmsClock: undefined,
     startedMs: nowMs,
     tally: { requests: 0, changed: 0, removed: 0 },

@@ -142,38 +142,38 @@ export async function deleteUnusedEmbedded({ replica, collections }: SyncContext
  * Reads records by id: ingests those that exist, and deletes those that are missing. An occurrence is read
  * with its series. Throws what the CMS throws.
  * @param reason for the log
- * @param expected records whose deletion waits for nothing: a webhook or a write named them, or it is confirmed
+ * @param deletableAtOnce if they are missing: a webhook or a write named them, or their deletion is confirmed
  */
 export async function refreshRecords(
   context: SyncContext,
   spec: KindMapping,
   recordIds: readonly number[],
-  { reason, expected = new Set() }: { reason: string; expected?: ReadonlySet<number> | undefined },
+  { reason, deletableAtOnce = new Set() }: { reason: string; deletableAtOnce?: ReadonlySet<number> | undefined },
 ): Promise<void> {
   const ids = [...new Set(recordIds.map(seriesIdOf))];
   if (ids.length > 0) logDecision(context, spec.collection, 'fetch', { ids, reason });
   const { pageSize, memory } = context;
   const size = idsPerRequest(spec, pageSize);
   const missing: number[] = [];
-  let firstMark = 0;
-  for (let from = 0; from < ids.length; from += size) {
-    const slice = ids.slice(from, from + size);
+  let firstReadMark = 0;
+  for (const slice of batchesOf(ids, size)) {
     const { records, readMark } = await readByIds(context, spec, slice);
     await ingestRecords(context, spec, records, readMark);
     const existing = new Set(records.filter(isPublished).map(idOf));
     endSuspension(memory, spec.kind, existing);
     missing.push(...slice.filter((id) => !existing.has(id)));
-    firstMark ||= readMark;
+    firstReadMark ||= readMark;
   }
   if (missing.length === 0) return;
   const { suspended } = memory.kinds[spec.kind];
   const stored = [...stampsById(context.replica.db, spec.kind, missing).keys()];
-  const unexpected = stored.filter((id) => !expected.has(id) && !suspended.has(id));
-  if (isMassDeletion(context, spec, unexpected.length)) suspendDeletions(context, spec, unexpected);
+  // If they are many, `suspended` has them too from here on.
+  const unexpected = stored.filter((id) => !deletableAtOnce.has(id) && !suspended.has(id));
+  suspendMassDeletion(context, spec, unexpected);
   // Also those that the replica lacks: of an event that a poll has found gone before, a webhook may say only now that
   // it is in the trash, so that its calendar file must say CANCELLED.
-  const deletable = missing.filter((id) => expected.has(id) || !suspended.has(id));
-  await deleteRecords(context, spec, deletable, firstMark);
+  const deletable = missing.filter((id) => deletableAtOnce.has(id) || !suspended.has(id));
+  await deleteRecords(context, spec, deletable, firstReadMark);
   endSuspension(memory, spec.kind, deletable);
 }
 
@@ -181,14 +181,14 @@ export async function refreshRecords(
 export async function refreshDirty(
   context: SyncContext,
   spec: KindMapping,
-  expected?: ReadonlySet<number>,
+  deletableAtOnce?: ReadonlySet<number>,
 ): Promise<void> {
   const { memory } = context;
   const { kind } = spec;
   const dirty = [...memory.kinds[kind].dirty];
   memory.kinds[kind].dirty.clear();
   try {
-    await refreshRecords(context, spec, dirty, { reason: 'dirty', expected });
+    await refreshRecords(context, spec, dirty, { reason: 'dirty', deletableAtOnce });
   } catch (error) {
     markDirty(memory, kind, dirty);
     throw error;
@@ -232,24 +232,21 @@ const WAIT_MS = 5 * 60_000;
 /** Records that are read one by one before a mass deletion. */
 const SAMPLE = 5;
 
-/** True if the deletion of this many missing records must be confirmed. During the initial sync none must. */
-export function isMassDeletion(context: SyncContext, spec: KindMapping, missing: number): boolean {
-  const { memory } = context;
-  if (missing === 0 || !memory.state.complete) return false;
-  const deletions = missing + memory.kinds[spec.kind].suspended.size;
-  return deletions > FEW_DELETIONS && deletions > countRecords(context, spec) * MAX_FRACTION;
-}
-
-/** Suspends the deletion of these records. Those that are suspended already do not wait longer for it. */
-export function suspendDeletions(context: SyncContext, spec: KindMapping, missing: readonly number[]): void {
+/**
+ * Suspends the deletion of these missing records, none of which is suspended already, if it is a mass deletion. Returns
+ * whether it is. During the initial sync none is.
+ */
+export function suspendMassDeletion(context: SyncContext, spec: KindMapping, missing: readonly number[]): boolean {
   const { memory, clockMs } = context;
-  const { kind } = spec;
-  logDecision(context, spec.collection, 'the deletion waits for confirmation', {
-    ids: missing,
-  });
-  const { suspended } = memory.kinds[kind];
-  if (suspended.size === 0) memory.kinds[kind].existingId = undefined;
-  for (const id of missing) if (!suspended.has(id)) suspended.set(id, clockMs());
+  const ofKind = memory.kinds[spec.kind];
+  const { suspended } = ofKind;
+  const deletions = missing.length + suspended.size;
+  const isMass = deletions > FEW_DELETIONS && deletions > countRecords(context, spec) * MAX_FRACTION;
+  if (missing.length === 0 || !memory.state.complete || !isMass) return false;
+  logDecision(context, spec.collection, 'the deletion waits for confirmation', { ids: missing });
+  if (suspended.size === 0) ofKind.existingId = undefined;
+  for (const id of missing) suspended.set(id, clockMs());
+  return true;
 }
 
 /** Ends the suspension of these records: they exist, or they were deleted. */

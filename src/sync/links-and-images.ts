@@ -5,24 +5,21 @@ import { type CmsRecord, type CollectionSpec, type Detail, MEDIA, plainCollectio
 import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
-import { imageOptions, listModified, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
-import { collectionOf, linkTablesState, logDecision, markDirty, restartScan, type SyncContext } from './context.ts';
-import { findExisting } from './ingest.ts';
+import { imageOptions, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
+import { linkTablesState, logDecision, markDirty, restartScan, type SyncContext } from './context.ts';
+import { batchesOf, findExisting } from './ingest.ts';
+import { listModified } from './list-modified.ts';
 
 /** Before more images than this are deleted, the gateway reads some of them one by one. */
 const MANY_IMAGES = 10;
 /** Failures that say nothing about the images which were asked for. */
 const AWAY: ReadonlySet<unknown> = new Set<UnavailableReason>(['refused', 'reset', 'busy', 'breaker-open']);
 
-/**
- * Reads images by id: upserts those that exist, and deletes those that are missing. Throws what the CMS
- * throws.
- */
+/** Reads images by id: upserts those that exist, and deletes those that are missing. Throws what the CMS throws. */
 export async function refreshImages(context: SyncContext, ids: readonly number[]): Promise<void> {
   const { replica, memory, pageSize } = context;
   const missing: number[] = [];
-  for (let from = 0; from < ids.length; from += pageSize) {
-    const slice = ids.slice(from, from + pageSize);
+  for (const slice of batchesOf(ids, pageSize)) {
     const images = await readImages(context, slice);
     memory.tally.changed += replica.apply({ images });
     const existing = new Set(images.map(({ id }) => id));
@@ -32,8 +29,7 @@ export async function refreshImages(context: SyncContext, ids: readonly number[]
   if (ids.length > 0) logDecision(context, MEDIA.collection, 'fetch images', { ids, missing });
   if (stored.length > MANY_IMAGES && (await findExisting(context, MEDIA, stored)) !== undefined)
     throw new CmsUnavailable('incomplete', "The CMS's list of media leaves out items that exist.");
-  for (let from = 0; from < missing.length; from += pageSize) {
-    const deleted = missing.slice(from, from + pageSize);
+  for (const deleted of batchesOf(missing, pageSize)) {
     // The CMS removes a deleted image from its posts without touching their `modified`.
     for (const { kind, id } of deleted.flatMap((image) => postsWithImage(replica.db, image)))
       markDirty(memory, kind, [id]);
@@ -102,19 +98,17 @@ export async function scanImages(context: SyncContext, lastId: number, pages: nu
  * read again. Throws what the CMS throws; the tables that were built before stay.
  */
 export function refreshLinkTables(context: SyncContext): Promise<void> {
-  const { memory } = context;
-  const refreshed = memory.linksRefreshed.then(() => refreshAll(context));
+  const { memory, mapping } = context;
+  const refreshed = memory.linksRefreshed.then(async () => {
+    for (const field of mapping.kinds.event.linkFields) await refreshTable(context, field);
+  });
   memory.linksRefreshed = refreshed.catch(() => {});
   return refreshed;
 }
 
-async function refreshAll(context: SyncContext): Promise<void> {
-  for (const field of context.mapping.kinds.event.linkFields) await refreshTable(context, field);
-}
-
 async function refreshTable(context: SyncContext, field: LinkField): Promise<void> {
   const { memory, replica } = context;
-  const linked = collectionOf(context, field.kind);
+  const linked = context.mapping.kinds[field.kind];
   if (!linked || memory.unreadable.has(linked.collection)) return;
   const { terms: base } = field;
   const terms = base === undefined ? [] : await listAll(context, plainCollection(base, 'terms'), 'slug');

@@ -1,6 +1,6 @@
 // A loop of polls: one at a time, with pauses in between, of which somebody who asks for a poll ends one.
 
-export interface PollLoopOptions {
+interface PollLoopOptions {
   /** `isRequested`: somebody asked for this poll. Never rejects. */
   poll: (isRequested: boolean) => Promise<boolean>;
   /** Pause after a poll that took `durationMs`. */

@@ -1,19 +1,10 @@
 // Owns what is read between two scans: the poll, which looks for changes in each collection and in the media library;
 // and records that are known to have changed, from a webhook, a write or another gateway.
 
-import { MEDIA } from '../cms/port.ts';
-import type { KindMapping, Mapping } from '../mapping/mapping.ts';
-import { FIRST_SOURCE_ID, type KindOrImage, seriesIdOf } from '../model/records.ts';
+import type { KindMapping } from '../mapping/mapping.ts';
+import { type KindOrImage, seriesIdOf } from '../model/records.ts';
 import { getImages } from '../store/records.ts';
-import {
-  listModified,
-  noteIfUnreadable,
-  type PageRequest,
-  readAll,
-  readPage,
-  unreadableReasons,
-  visitorOptions,
-} from './cms-reader.ts';
+import { type PageRequest, readAll, readPage, visitorOptions } from './cms-reader.ts';
 import {
   logDecision,
   markDirty,
@@ -32,7 +23,9 @@ import {
   suspensionReasons,
 } from './ingest.ts';
 import { fetchMissingImages, pollMedia, refreshImages, refreshLinkTables } from './links-and-images.ts';
+import { listModified } from './list-modified.ts';
 import { findDiffering, matchesTotal, reconcile } from './reconcile.ts';
+import { noteIfUnreadable, unreadableReasons } from './unreadable.ts';
 
 /** A poll reads so many pages of a list of terms; the scan reads those after them too. */
 const TERM_PAGES_PER_POLL = 5;
@@ -49,16 +42,20 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
     await noteIfUnreadable(context, spec.collection, () => pollCollection(context, spec), spec);
   const present = collections.filter(({ collection: name }) => !memory.unreadable.has(name));
   await noteIfUnreadable(context, 'media', () => pollMedia(context));
-  // A deleted term or image marks the records that refer to it dirty: they are read again now.
-  for (const spec of present) await refreshDirty(context, spec);
+  await refreshReferrers(context, present);
   if (!memory.unreadable.has('media')) await fetchMissingImages(context);
   for (const spec of present) {
     const ids = await confirmedDeletions(context, spec);
-    await refreshRecords(context, spec, ids, { reason: 'their deletion is confirmed', expected: new Set(ids) });
+    await refreshRecords(context, spec, ids, { reason: 'their deletion is confirmed', deletableAtOnce: new Set(ids) });
   }
   await deleteUnusedEmbedded(context);
   const reasons = [...unreadableReasons(context), ...suspensionReasons(context)];
   return reasons.length > 0 ? reasons.join('; ') : undefined;
+}
+
+/** Re-reads what refers to a term or image that was just found deleted: the CMS removes it there without a new date. */
+async function refreshReferrers(context: SyncContext, collections: readonly KindMapping[]): Promise<void> {
+  for (const spec of collections) await refreshDirty(context, spec);
 }
 
 async function pollCollection(context: SyncContext, spec: KindMapping): Promise<void> {
@@ -91,7 +88,7 @@ async function fetchModified(context: SyncContext, spec: KindMapping): Promise<n
   const differing = findDiffering(context, spec, stamps);
   for (const id of differing) recentIds.delete(id);
   await refreshRecords(context, spec, differing, { reason: 'the list of changes differs' });
-  // Read again although the dates are equal: the last poll may have read them before a second change in that second.
+  // The last poll may have read them between two edits of one second (`SAME_SECOND_MS`).
   await refreshRecords(context, spec, [...recentIds], { reason: 'modified since the last poll began' });
   memory.polled[kind] = cmsTimeMs;
   return total;
@@ -108,55 +105,42 @@ async function readTerms(context: SyncContext, spec: KindMapping): Promise<numbe
   return total;
 }
 
+/** A record or image that a webhook, a write through this gateway, or another gateway has named. */
 export interface ChangedRecord {
-  /** The collection's name in the CMS. */
-  collection: string;
+  kind: KindOrImage;
   id: number;
   /** It was seen in the trash, where no visitor can see it. */
   isTrashed?: boolean | undefined;
 }
 
 /**
- * Records by their kinds, under the names of their collections. A kind that the mapping lacks is left out, and so are
- * records of sources: the CMS does not have them.
+ * Fetches or deletes the records and images, an occurrence with its series. Throws what the CMS throws: then the next
+ * poll that succeeds fetches them.
  */
-export const changedRecords = (
-  { kinds }: Mapping,
-  records: readonly { kind: KindOrImage; id: number; isTrashed?: boolean }[],
-): ChangedRecord[] =>
-  records.flatMap(({ kind, id, isTrashed }) => {
-    const collection = kind === 'image' ? MEDIA.collection : kinds[kind]?.collection;
-    return collection === undefined || id >= FIRST_SOURCE_ID ? [] : { collection, id, ...(isTrashed && { isTrashed }) };
-  });
-
-/**
- * Fetches or deletes the records and images, an occurrence with its series. Unknown collections are ignored.
- * Throws what the CMS throws: then the next poll that succeeds fetches them.
- */
-export async function fetchNamed(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
+export async function fetchChanged(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
   const { replica, memory, collections } = context;
-  const idsOf = (name: string) =>
-    new Set(changes.filter(({ collection }) => collection === name).map(({ id }) => seriesIdOf(id)));
+  const idsOf = (kind: KindOrImage) =>
+    new Set(changes.filter((change) => change.kind === kind).map(({ id }) => seriesIdOf(id)));
   for (const { kind, collection: name } of collections) {
-    const ids = idsOf(name);
+    const ids = idsOf(kind);
     if (ids.size > 0) logDecision(context, name, 'named by a webhook, a write or another gateway', { ids: [...ids] });
     // Responses to the requests in progress are outdated.
     for (const id of ids) noteChange(memory, kind, id);
+    // Before the first of them is read: if that fails, the next poll reads the records of the other collections too.
     markDirty(memory, kind, ids);
     for (const change of changes)
-      if (change.collection === name && change.isTrashed) memory.kinds[kind].trashed.add(seriesIdOf(change.id));
+      if (change.kind === kind && change.isTrashed) memory.kinds[kind].trashed.add(seriesIdOf(change.id));
   }
-  const images = [...getImages(replica.db, [...idsOf(MEDIA.collection)]).keys()];
+  const images = [...getImages(replica.db, [...idsOf('image')]).keys()];
   for (const id of images) memory.media.toRead.add(id);
   for (const spec of collections) {
     if (spec.kind === 'event') await refreshLinkTables(context);
-    await refreshDirty(context, spec, idsOf(spec.collection));
+    await refreshDirty(context, spec, idsOf(spec.kind));
   }
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
   await fetchMissingImages(context);
-  // The CMS removes a deleted term or image from its posts.
-  for (const spec of collections) await refreshDirty(context, spec);
+  await refreshReferrers(context, collections);
   await deleteUnusedEmbedded(context);
 }
 
@@ -181,7 +165,7 @@ export function inBatches(
       running = done;
     }
     for (const change of changes) {
-      const key = `${change.collection} ${change.id}`;
+      const key = `${change.kind} ${change.id}`;
       if (!next.records.get(key)?.isTrashed) next.records.set(key, change);
     }
     return next.done;

@@ -9,7 +9,7 @@ import { type RecordStamp, recordIds, stampsById } from '../store/records.ts';
 import { type PageRequest, readAll, readPage } from './cms-reader.ts';
 import { idOf, stampOf } from './collections.ts';
 import { countRecords, logDecision, type SyncContext } from './context.ts';
-import { endSuspension, isMassDeletion, refreshRecords, suspendDeletions } from './ingest.ts';
+import { endSuspension, refreshRecords, suspendMassDeletion } from './ingest.ts';
 
 /** Up to this many deletions are searched for one by one. For more, the whole list of ids is read. */
 const MAX_SEARCHED_DELETIONS = 10;
@@ -32,10 +32,7 @@ export function matchesTotal(context: SyncContext, spec: KindMapping, total: num
   return matches;
 }
 
-/**
- * Deletes records that a list leaves out, once they are missing by id too; a mass deletion waits for
- * confirmation.
- */
+/** Deletes records that a list leaves out, once they are missing by id too; a mass deletion waits for confirmation. */
 export async function deleteUnlisted(
   context: SyncContext,
   spec: KindMapping,
@@ -43,8 +40,8 @@ export async function deleteUnlisted(
 ): Promise<void> {
   endSuspension(context.memory, spec.kind, listed);
   const unlisted = heldIds(context, spec).filter((id) => !listed.has(id));
-  if (isMassDeletion(context, spec, unlisted.length)) suspendDeletions(context, spec, unlisted);
-  else await refreshRecords(context, spec, unlisted, { reason: 'in no list' });
+  if (!suspendMassDeletion(context, spec, unlisted))
+    await refreshRecords(context, spec, unlisted, { reason: 'in no list' });
 }
 
 /**
@@ -130,9 +127,8 @@ async function reconcileAll(context: SyncContext, spec: KindMapping): Promise<vo
 }
 
 /**
- * Finds the ids (ascending) that the CMS's list no longer has, at most `limit`. Both lists are in the order
- * of ids and agree up to the first deleted record, so that halving takes a few requests for each, however
- * long the list is.
+ * Finds the ids (ascending) that the CMS's list no longer has, at most `limit`. Both lists are in the order of ids and
+ * agree up to the first deleted record, so that halving takes a few requests for each, however long the list is.
  */
 export async function findDeleted(
   heldIds: readonly number[],

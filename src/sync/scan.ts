@@ -3,7 +3,7 @@
 
 import type { KindMapping } from '../mapping/mapping.ts';
 import { imageIds } from '../store/records.ts';
-import { noteIfUnreadable, readAll, unreadableError } from './cms-reader.ts';
+import { readAll } from './cms-reader.ts';
 import { idOf } from './collections.ts';
 import {
   type CollectionProgress,
@@ -17,6 +17,7 @@ import { ingestRecords } from './ingest.ts';
 import { fetchMissingImages, refreshLinkTables, scanImages } from './links-and-images.ts';
 import { poll, refreshSite } from './poll.ts';
 import { deleteUnlisted } from './reconcile.ts';
+import { noteIfUnreadable, unreadableError } from './unreadable.ts';
 
 /** Requests at a time of the initial sync. */
 const CONCURRENT_PAGES = 3;

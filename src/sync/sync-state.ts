@@ -78,10 +78,7 @@ function stateAfter({ phase: state, complete, failures, reason }: SyncState, { t
   return type === 'failed' && failures > 1 ? 'unreachable' : 'stale';
 }
 
-/**
- * Pause before the next try: one second, doubled with every failure, 30 s at most; 0 if the last one
- * succeeded.
- */
+/** Pause before the next try: one second, doubled with every failure, 30 s at most; 0 if the last one succeeded. */
 export function pollRetryDelayMs({ failures }: Pick<SyncState, 'failures'>): number {
   if (failures === 0) return 0;
   return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));

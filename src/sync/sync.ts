@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/references.ts';
-import { isPostKind, type Kind, type Site, seriesIdOf } from '../model/records.ts';
+import { isPostKind, type Kind, type KindOrImage, type Site, seriesIdOf } from '../model/records.ts';
 import { setState } from '../store/state.ts';
-import { assertHasFields, isAbsent, latestCmsTimeS } from './cms-reader.ts';
+import { assertHasFields } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
 import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import { refreshLinkTables } from './links-and-images.ts';
-import { type ChangedRecord, changedRecords, fetchNamed, inBatches, poll } from './poll.ts';
+import { type ChangedRecord, fetchChanged, inBatches, poll } from './poll.ts';
 import { PollLoop } from './poll-loop.ts';
 import { continueScan, journalEndedScan, runInitialSync } from './scan.ts';
 import {
@@ -21,6 +21,7 @@ import {
   type SyncState,
   transition,
 } from './sync-state.ts';
+import { isAbsent } from './unreadable.ts';
 
 /** What `/status` reports of the sync. */
 export interface SyncStatus extends Omit<SyncState, 'failures' | 'phase'> {
@@ -37,17 +38,9 @@ export interface SyncStatus extends Omit<SyncState, 'failures' | 'phase'> {
   readAs: 'visitor' | 'account';
 }
 
-export interface WrittenRecord {
-  kind: Kind;
-  id: number;
-  /** The write moved it to the trash. */
-  isTrashed?: boolean;
-}
-
-type ContextOptions = Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe'> &
-  Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'nowMs' | 'clockMs'>>;
-
-export interface SyncOptions extends ContextOptions {
+interface SyncOptions
+  extends Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe'>,
+    Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'nowMs' | 'clockMs'>> {
   /** Time between the starts of two polls. */
   intervalMs: number;
   /** Whether this interval has a poll; by default, each has. False: another gateway of the site polls. */
@@ -69,6 +62,8 @@ const PERIOD = 0.95;
 const FETCH_WRITTEN_MS = 5000;
 /** The time of the last successful poll is saved this often: a site without changes costs hardly any disk writes. */
 const SAVE_CAUGHT_UP_MS = 60_000;
+/** By how much the CMS's clock may be ahead of the gateway's, before its first response. */
+const MAX_SKEW_S = 3600;
 
 /** Nothing happens before `start`. */
 export class Sync {
@@ -77,7 +72,8 @@ export class Sync {
   readonly #loop: PollLoop;
   readonly #stopping = new AbortController();
   readonly #completed = Promise.withResolvers<void>();
-  readonly #listeners = new Set<(kinds: ReadonlySet<Kind>) => void>();
+  /** The caches of unpublished records, which forget those of a kind of which a record changed. */
+  readonly #listeners = new Set<(kinds: ReadonlySet<KindOrImage>) => void>();
 
   constructor(options: SyncOptions) {
     const { replica, cms, mapping, visitorCredentials, imageReader = visitorCredentials, observe } = options;
@@ -135,9 +131,7 @@ export class Sync {
       cms: { reachable: state !== 'unreachable' },
       percent: facts.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
       collections: Object.fromEntries(collections.map(({ kind }) => [kind, progressOf(kind)])),
-      absent: collections
-        .filter(({ collection: name }) => isAbsent(this.#context, name))
-        .map(({ collection: name }) => name),
+      absent: collections.map(({ collection }) => collection).filter((name) => isAbsent(this.#context, name)),
       readAs: visitorCredentials === undefined ? 'visitor' : 'account',
     };
   }
@@ -163,15 +157,12 @@ export class Sync {
   }
 
   /**
-   * Fetches or deletes records and images that are known to have changed: from a webhook, from a write
-   * (`fetchWritten`) or from another gateway (`receive`).
-   * Resolves with true if that succeeded; otherwise the next poll that succeeds does it. Never rejects.
+   * Fetches or deletes records and images that are known to have changed: from a webhook, from a write (`fetchWritten`)
+   * or from another gateway (`fetchTold`). Resolves with true if that succeeded; otherwise the next poll that succeeds
+   * does it. Never rejects.
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean> {
-    const names = new Set(changes.map(({ collection }) => collection));
-    const kinds = new Set(
-      this.#context.collections.flatMap(({ collection: name, kind }) => (names.has(name) ? [kind] : [])),
-    );
+    const kinds = new Set(changes.map(({ kind }) => kind));
     for (const listener of this.#listeners) listener(kinds);
     return this.#fetchInBatches(changes);
   }
@@ -180,17 +171,16 @@ export class Sync {
    * Fetches records that this gateway has just written, as a visitor gets them. Waits five seconds at most: what could
    * not be fetched is withheld from lists until it is. Never rejects.
    */
-  async fetchWritten(records: readonly WrittenRecord[]): Promise<void> {
-    const { mapping, memory, replica } = this.#context;
-    const isFetched = await Promise.race([
-      this.fetchChanged(changedRecords(mapping, records)),
-      sleep(FETCH_WRITTEN_MS, false, { ref: false }),
-    ]);
-    // Dirty again: it was written once more while it was read.
-    const isKnown = ({ kind, id }: WrittenRecord) => isFetched && !memory.kinds[kind].dirty.has(seriesIdOf(id));
-    const withheld = records.flatMap(({ kind, id }) =>
-      isPostKind(kind) && !isKnown({ kind, id }) ? [{ kind, id: seriesIdOf(id) }] : [],
-    );
+  async fetchWritten(records: readonly ChangedRecord[]): Promise<void> {
+    const { memory, replica } = this.#context;
+    const isFetched = await Promise.race([this.fetchChanged(records), sleep(FETCH_WRITTEN_MS, false, { ref: false })]);
+    const withheld = records.flatMap(({ kind, id: recordId }) => {
+      const id = seriesIdOf(recordId);
+      if (kind === 'image' || !isPostKind(kind)) return [];
+      // Dirty again: it was written once more while it was read.
+      const showsWrite = isFetched && !memory.kinds[kind].dirty.has(id);
+      return showsWrite ? [] : [{ kind, id }];
+    });
     try {
       if (withheld.length > 0) replica.apply({ withheld });
     } catch (error) {
@@ -200,7 +190,7 @@ export class Sync {
   }
 
   /** Calls the listener with the kinds of the records that `fetchChanged` and `fetchWritten` get. */
-  onChangesNamed(listener: (kinds: ReadonlySet<Kind>) => void): void {
+  onFetchChanged(listener: (kinds: ReadonlySet<KindOrImage>) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -208,13 +198,9 @@ export class Sync {
    * As `fetchChanged`, for what another gateway has told. Also notes in the journal what is gone: the event that a
    * client saw there may have been created and deleted between two polls of this gateway.
    */
-  async receive(changes: readonly ChangedRecord[]): Promise<boolean> {
-    const { replica, collections } = this.#context;
+  async fetchTold(changes: readonly ChangedRecord[]): Promise<boolean> {
     const isFetched = changes.length === 0 || (await this.fetchChanged(changes));
-    const records = collections.flatMap(({ kind, collection: name }) =>
-      changes.filter(({ collection }) => collection === name).map(({ id }) => ({ kind, id })),
-    );
-    if (isFetched) replica.noteGone(records);
+    if (isFetched) this.#context.replica.noteGone(changes);
     return isFetched;
   }
 
@@ -251,8 +237,7 @@ export class Sync {
   }
 
   /**
-   * Refreshes these tables, for a venue or organizer that was just created. Throws `CmsUnavailable` and
-   * `CmsRejected`.
+   * Refreshes these tables, for a venue or organizer that was just created. Throws `CmsUnavailable` and `CmsRejected`.
    */
   refreshLinkTables(): Promise<void> {
     return refreshLinkTables(this.#context);
@@ -318,7 +303,7 @@ export class Sync {
 
   readonly #fetchInBatches = inBatches(async (changes) => {
     try {
-      await fetchNamed(this.#context, changes);
+      await fetchChanged(this.#context, changes);
       return true;
     } catch {
       // A poll fetches the records, and reports the failure if it lasts. Its retries have delays of their own.
@@ -349,4 +334,13 @@ export class Sync {
     setState(replica.db, STATE_KEYS.caughtUp, String(lastCaughtUpMs));
     setState(replica.db, STATE_KEYS.polled, JSON.stringify(memory.polled));
   }
+}
+
+/**
+ * The CMS's clock in seconds, as it is now or later: it sends whole seconds, and may have read its clock as soon as the
+ * request was sent.
+ */
+function latestCmsTimeS({ memory: { cmsClock }, clockMs, nowMs }: SyncContext): number {
+  if (cmsClock === undefined) return Math.ceil(nowMs() / 1000) + MAX_SKEW_S;
+  return Math.ceil((cmsClock.timeMs + 1000 + clockMs() - cmsClock.sentMs) / 1000);
 }

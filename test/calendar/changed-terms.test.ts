@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { createIds } from '../../src/cms/payload/ids.ts';
 import { toGatewayRecord } from '../../src/cms/payload/records.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
+import type { Kind } from '../../src/model/records.ts';
 import { listTerms } from '../../src/store/lists.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
@@ -16,7 +17,7 @@ import { upsert } from '../store/changes.ts';
 
 const START_MS = Date.UTC(2027, 0, 1, 10, 0, 0, 400);
 const MINUTE_MS = 60_000;
-const RESYNC_MS = 10 * MINUTE_MS;
+const SCAN_MS = 10 * MINUTE_MS;
 
 describe('modified_after of categories and tags', () => {
   const dir = mkdtempSync(join(tmpdir(), 'changed-terms-'));
@@ -32,7 +33,7 @@ describe('modified_after of categories and tags', () => {
       service: CREDENTIALS.admin,
       as: CREDENTIALS,
       nowMs: () => nowMs,
-      scanIntervalMs: RESYNC_MS,
+      scanIntervalMs: SCAN_MS,
       perPage: 1,
       ...(file !== undefined && { file }),
     });
@@ -58,9 +59,9 @@ describe('modified_after of categories and tags', () => {
     return terms.map(({ name }) => name);
   }
   const now = () => new Date(nowMs).toISOString();
-  const reread = (base: string, id: number) => gateway.sync.fetchChanged([{ collection: base, id }]);
-  async function resync(): Promise<void> {
-    nowMs += RESYNC_MS;
+  const reread = (kind: Kind, id: number) => gateway.sync.fetchChanged([{ kind, id }]);
+  async function scan(): Promise<void> {
+    nowMs += SCAN_MS;
     for (let poll = 0; poll < 10; poll += 1) await gateway.sync.poll();
   }
 
@@ -80,7 +81,7 @@ describe('modified_after of categories and tags', () => {
       since = now();
       expect(await names(since), JSON.stringify(change)).to.deep.equal([]);
       Object.assign(jazz, change);
-      await resync();
+      await scan();
       expect(await names(since), JSON.stringify(change)).to.deep.equal(['Soul']);
     }
   });
@@ -113,8 +114,8 @@ describe('modified_after of categories and tags', () => {
       meta: { start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' },
       terms: { event_categories: [jazz.id], tags: [] },
     });
-    await reread('event_categories', jazz.id);
-    await resync();
+    await reread('category', jazz.id);
+    await scan();
     const { body } = await gateway.request(`/categories/${jazz.id}`);
     expect(body.count).to.equal(1);
     expect(await names(since)).to.deep.equal([]);
@@ -130,7 +131,7 @@ describe('modified_after of categories and tags', () => {
     await gateway.stop();
     nowMs += MINUTE_MS;
     gateway = await start(file);
-    await resync();
+    await scan();
     expect(await names(since)).to.deep.equal(['Soul']);
     expect(await names('2027-01-01')).to.deep.equal(['Music', 'Soul']);
   });
@@ -156,7 +157,7 @@ describe('modified_after of categories and tags', () => {
     const terms = { event_categories: [music.id, jazz.id], tags: [] };
     const meta = { start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
     const { id } = cms.createPost('events', { meta, terms });
-    await reread('events', id);
+    await reread('event', id);
     nowMs += MINUTE_MS;
     const since = now();
     await gateway.request(`/categories/${jazz.id}`, { as: 'admin', json: { name: 'Soul' } });

@@ -21,11 +21,11 @@ describe('the unpublished records of callers', () => {
 
   const use = <T>(userId: number, work: (records: UnpublishedRecords) => Promise<T>): Promise<T> =>
     gateway.services.unpublishedRecords.use(callerWith(userId), {}, ({ records }) => work(records));
-  const databaseOf = (userId: number): Promise<string> => use(userId, async ({ own }) => own);
+  const databaseOf = (userId: number): Promise<string> => use(userId, async ({ callerSchema }) => callerSchema);
 
   it('have a database for each caller, and one that no request uses makes room for another caller', async () => {
-    const own = await databaseOf(1);
-    expect(await databaseOf(1)).to.equal(own);
+    const first = await databaseOf(1);
+    expect(await databaseOf(1)).to.equal(first);
     for (let userId = 2; userId <= 3 * MAX_UNPUBLISHED_DATABASES; userId += 1) await databaseOf(userId);
   });
 
@@ -36,7 +36,7 @@ describe('the unpublished records of callers', () => {
     expect(refused).to.be.instanceOf(CmsUnavailable).with.property('reason', 'busy');
     resolve();
     await Promise.all(inUse);
-    expect(await databaseOf(100)).to.match(/^own\d$/);
+    expect(await databaseOf(100)).to.match(/^caller\d$/);
   });
 
   it('are read again after the CMS failed', async () => {

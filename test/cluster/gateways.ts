@@ -123,6 +123,12 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   };
 }
 
+/** What a gateway does with a webhook about an event. */
+export function reportEvent({ peers, sync }: Pick<TestGateway, 'peers' | 'sync'>, id: number): Promise<boolean> {
+  const records = [{ kind: 'event', id }] as const;
+  return peers.tell(records, () => sync.fetchChanged(records));
+}
+
 /** On a busy machine everything takes longer. */
 export const until: typeof wait = (isSo, what, withinMs = 120_000) => wait(isSo, what, withinMs);
 

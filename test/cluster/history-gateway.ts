@@ -5,6 +5,7 @@ import { getRecords, recordIds } from '../../src/store/records.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { basic, PASSWORD } from '../faults/fake-wordpress.ts';
 import { startGateway } from '../start-gateway.ts';
+import { reportEvent } from './gateways.ts';
 
 export interface HistoryGatewayOptions {
   cmsUrl: string;
@@ -35,7 +36,7 @@ const answers = {
   dump,
   status: () => ({ ...peers!.status(), sync: sync.state() }),
   log: () => observations.filter(({ type }) => !['request', 'cms-call', 'queue'].includes(type)).slice(-80),
-  report: ({ id }: { id: number }) => peers!.fetchChanged([{ collection: 'events', id }]),
+  report: ({ id }: { id: number }) => reportEvent({ peers: peers!, sync }, id),
 };
 export type HistoryQuestion = keyof typeof answers;
 

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { getRecord } from '../../src/store/records.ts';
 import { holdNext } from '../cms/cms-link.ts';
 import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
-import { allSettled, startGateway, type TestGateway, until } from './gateways.ts';
+import { allSettled, reportEvent, startGateway, type TestGateway, until } from './gateways.ts';
 import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
@@ -88,7 +88,7 @@ describe('gateways as peers', function () {
     await start(3);
     cms.editSilently(1, { title: 'Silent' });
     const [a] = gateways as [TestGateway];
-    expect(await a.peers.fetchChanged([{ collection: 'events', id: 1 }])).to.equal(true);
+    expect(await reportEvent(a, 1)).to.equal(true);
     await until(() => gateways.every((gateway) => titleAt(gateway, 1) === 'Silent'), 'the change in all replicas');
   });
 

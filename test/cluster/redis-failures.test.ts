@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { getRecord } from '../../src/store/records.ts';
 import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
-import { allSettled, isConnected, startGateway, type TestGateway, until } from './gateways.ts';
+import { allSettled, isConnected, reportEvent, startGateway, type TestGateway, until } from './gateways.ts';
 import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
@@ -76,7 +76,7 @@ describe('gateways whose Redis fails', function () {
     await b.proxy.set({ kind: 'down' });
     await until(() => !isConnected(b), 'it notices');
     cms.editSilently(1, { title: 'Silent' });
-    await a.peers.fetchChanged([{ collection: 'events', id: 1 }]);
+    await reportEvent(a, 1);
     await b.proxy.set({ kind: 'none' });
     await until(() => titleAt(b, 1) === 'Silent', 'the change');
   });
@@ -107,7 +107,7 @@ describe('gateways whose Redis fails', function () {
     cms.editSilently(1, { title: 'Silent' });
     await a.proxy.set({ kind: 'down' });
     await until(() => !isConnected(a), 'it notices');
-    const many = Array.from({ length: 1001 }, (_, n) => ({ collection: 'events', id: 1000 + n }));
+    const many = Array.from({ length: 1001 }, (_, n) => ({ kind: 'event' as const, id: 1000 + n }));
     await a.peers.tell(many, async () => undefined);
     expect(a.peers.status().unsent).to.equal(1);
     await a.proxy.set({ kind: 'none' });

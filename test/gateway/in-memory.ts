@@ -22,7 +22,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Observation, Observe } from '../../src/observability/observations.ts';
 import { type IdempotencyStore, openIdempotencyStore } from '../../src/store/idempotency-keys.ts';
 import { Replica } from '../../src/store/replica.ts';
-import { changedRecords } from '../../src/sync/poll.ts';
+import { kindOfCollection } from '../../src/sync/collections.ts';
 import { Sync } from '../../src/sync/sync.ts';
 import { MOUNT, ORIGINAL_MOUNT, PUBLIC_URL } from './mount.ts';
 
@@ -179,7 +179,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
   const peers = cluster?.createPeers();
   const replica = new Replica({
     ...{ identity: 'test', nowMs, ...(file !== undefined && { file }) },
-    onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
+    onChanged: peers && ((records) => peers.changed(records)),
   });
   const sync = new Sync({
     ...{ replica, mapping, observe, intervalMs, cms },
@@ -243,8 +243,12 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
         isLive: () => sync.status().state === 'live',
         isDraining: () => false,
         onWebhook: (changes) => {
-          const records = changes.map((change) => ({ ...change, id: Number(change.id) }));
-          return peers ? peers.fetchChanged(records) : sync.fetchChanged(records);
+          const records = changes.flatMap(({ collection, id }) => {
+            const kind = kindOfCollection(mapping, collection);
+            return kind ? { kind, id: Number(id) } : [];
+          });
+          const read = () => sync.fetchChanged(records);
+          return peers ? peers.tell(records, read) : read();
         },
         nowMs,
       });

@@ -39,10 +39,10 @@ export interface Change {
   kind: string;
   how: string;
   /**
-   * `resync`: changes no date and no total, so that polling shows it only after a full resync. `no webhook`:
+   * `scan`: changes no date and no total, so that polling shows it only after a scan. `no webhook`:
    * triggers no webhook.
    */
-  visibleAfter?: 'resync' | 'resync, no webhook';
+  visibleAfter?: 'scan' | 'scan, no webhook';
   /** Affects more than one page of a list: its webhook may take more than a second. */
   mass?: true;
   /** Makes the change. Returns a function that checks if a gateway shows it. */
@@ -268,7 +268,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'image turned, without touching `modified`',
     how: 'wp-admin, Edit Image',
-    visibleAfter: 'resync',
+    visibleAfter: 'scan',
     async apply({ admin, ids }) {
       await admin.turnImage(ids.images.turned!);
       return shows(ids.events['with turned']!, (event) => event?.image !== false && event?.image.width === 40);
@@ -285,7 +285,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'meta changed without touching `modified`',
     how: 'WP-CLI, post meta update',
-    visibleAfter: 'resync',
+    visibleAfter: 'scan',
     async apply({ wp, ids }) {
       await wp('post', 'meta', 'update', String(ids.events.meta), 'cost', '12');
       return shows(ids.events.meta!, (event) => event?.cost.includes('12') === true);
@@ -294,7 +294,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'term given without touching `modified`',
     how: 'WP-CLI, post term set',
-    visibleAfter: 'resync',
+    visibleAfter: 'scan',
     async apply({ wp, ids }) {
       await wp('post', 'term', 'set', String(ids.events.given), 'event_category', String(ids.terms.given), '--by=id');
       return shows(ids.events.given!, (event) => event?.categories[0]?.id === ids.terms.given);
@@ -322,7 +322,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'the site moved to another time zone',
     how: 'WP-CLI, option update timezone_string',
-    visibleAfter: 'resync, no webhook',
+    visibleAfter: 'scan, no webhook',
     async apply({ wp, ids }) {
       await wp('option', 'update', 'timezone_string', 'Asia/Tokyo');
       return shows(ids.events.zoned!, (event) => event?.utc_start_date === '2033-03-04 01:00:00');

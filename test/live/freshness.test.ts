@@ -103,7 +103,7 @@ describe('a change made in WordPress', () => {
     for (const change of CHANGES) {
       it(`is visible: ${change.kind}`, async () => {
         const { latencyMs } = await measuring.measure(change);
-        const modes = { resync: ['polling', 'webhook'], 'resync, no webhook': ['polling'] } as const;
+        const modes = { scan: ['polling', 'webhook'], 'scan, no webhook': ['polling'] } as const;
         for (const mode of change.visibleAfter ? modes[change.visibleAfter] : SYNC_MODES)
           expect(latencyMs[mode], mode).to.be.finite;
       });
@@ -117,7 +117,7 @@ describe('a change made in WordPress', () => {
 
     it('is finally in every replica: each equals the site, record by record', async () => {
       const differing = await measuring.differences();
-      expect(differing).to.deep.equal({ webhook: [], resync: [], ahead: [], behind: [] });
+      expect(differing).to.deep.equal({ webhook: [], scan: [], ahead: [], behind: [] });
     }).timeout(200_000);
 
     it('is not lost during an initial sync', async () => {

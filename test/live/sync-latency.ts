@@ -26,9 +26,9 @@ const INTERVAL_MS = INTERVAL_S * 1000;
 const HOUR_MS = 3_600_000;
 /** Extra time before a change counts as never visible; the table shows the actual time. */
 const PATIENCE_MS = 20_000;
-const RESYNC_MS = 15_000;
-/** Full resync interval of the gateways whose polling is measured: too rare to help. */
-const RARE_RESYNC_MS = 60_000;
+const SCAN_MS = 15_000;
+/** Scan interval of the gateways whose polling is measured: too rare to help. */
+const RARE_SCAN_MS = 60_000;
 const LOG = { level: 'warn' };
 const WEBHOOK_SECRET = 'live-suite';
 const PLUGIN = 'wordpress/wp-content/mu-plugins/calendar-gateway-companion.php';
@@ -48,7 +48,7 @@ export interface LatencyMeasurement {
   measure(change: Change): Promise<Row>;
   /** Average requests and bytes of a poll without changes. */
   idlePoll(): Promise<{ requests: number; sentBytes: number; receivedBytes: number }>;
-  /** Differences between the site and each replica, by name: synced by webhooks, and by full resyncs. */
+  /** Differences between the site and each replica, by name: synced by webhooks, and by scans. */
   differences(): Promise<Record<string, string[]>>;
   /** Runs an initial sync while the site changes: number of changes, and differences afterwards. */
   initialSyncDuringChanges(): Promise<{ changes: number; records: number; differences: string[] }>;
@@ -123,13 +123,13 @@ export async function startMeasurement(site: Site): Promise<LatencyMeasurement> 
       cms: relays[name]!,
       service,
       intervalMs: INTERVAL_MS,
-      scanIntervalMs: RARE_RESYNC_MS,
+      scanIntervalMs: RARE_SCAN_MS,
     });
-  inProcess.resync = await startInProcess({
+  inProcess.scan = await startInProcess({
     cms: { url: site.url },
     service,
     intervalMs: INTERVAL_MS,
-    scanIntervalMs: RESYNC_MS,
+    scanIntervalMs: SCAN_MS,
   });
   for (const [name, gateway] of Object.entries(inProcess)) inProcessUrls[name] = (await gateway.listen()).url;
   await installWebhook(`${gateways.webhook!.adminUrl}/-/changes`);
@@ -152,7 +152,7 @@ export async function startMeasurement(site: Site): Promise<LatencyMeasurement> 
     async pollAll() {
       const fresh = { headers: { 'cache-control': 'no-cache' } };
       // Concurrently: the site has a second for this and for two changes.
-      const polls = ['polling', 'ahead', 'behind', 'resync'].map(async (name) =>
+      const polls = ['polling', 'ahead', 'behind', 'scan'].map(async (name) =>
         (await fetch(`${urlOf(name)}/calendar/events/v1/tags`, fresh)).text(),
       );
       await Promise.all(polls);
@@ -164,7 +164,7 @@ export async function startMeasurement(site: Site): Promise<LatencyMeasurement> 
   /** The first change without a webhook ends the comparison of the webhook gateway's replica. */
   async function stopWebhookGateway(): Promise<string[]> {
     if (webhookDifferences) return webhookDifferences;
-    const expected = await recordsOfSite(inProcess.resync!.cms, service);
+    const expected = await recordsOfSite(inProcess.scan!.cms, service);
     await gateways.webhook!.stop();
     webhookDifferences = differences(expected, recordsOfFile(join(folder, 'calendar.sqlite')));
     return webhookDifferences;
@@ -173,7 +173,7 @@ export async function startMeasurement(site: Site): Promise<LatencyMeasurement> 
   return {
     rows,
     async measure(change) {
-      if (change.visibleAfter === 'resync, no webhook') await stopWebhookGateway();
+      if (change.visibleAfter === 'scan, no webhook') await stopWebhookGateway();
       const shows = await change.apply(changedSite);
       const row: Row = { change, latencyMs: {} };
       const until = async (mode: SyncMode, name: string, promisedMs: number) => {
@@ -181,16 +181,16 @@ export async function startMeasurement(site: Site): Promise<LatencyMeasurement> 
         row.latencyMs[mode] = await timeUntil(() => shows(view), promisedMs + PATIENCE_MS);
       };
       const polled = change.visibleAfter
-        ? [until('polling', 'resync', RESYNC_MS)]
+        ? [until('polling', 'scan', SCAN_MS)]
         : SYNC_MODES.filter((mode) => mode !== 'webhook').map((mode) => until(mode, mode, INTERVAL_MS));
-      const byWebhook = change.visibleAfter === 'resync, no webhook' ? [] : [until('webhook', 'webhook', 0)];
+      const byWebhook = change.visibleAfter === 'scan, no webhook' ? [] : [until('webhook', 'webhook', 0)];
       await Promise.all([...polled, ...byWebhook]);
       rows.push(row);
       return row;
     },
     async idlePoll() {
       // After an edit of more than a page, each poll reads for half a minute what was modified shortly before
-      // (modified-since.ts).
+      // (list-modified.ts).
       await sleep(30_000 + 2 * INTERVAL_MS);
       const { traffic } = relays.plain!;
       // From the end of a poll, to count whole polls.
@@ -213,15 +213,15 @@ export async function startMeasurement(site: Site): Promise<LatencyMeasurement> 
     },
     async differences() {
       const differing: Record<string, string[]> = { webhook: await stopWebhookGateway() };
-      for (const name of ['resync', 'ahead', 'behind']) {
+      for (const name of ['scan', 'ahead', 'behind']) {
         const gateway = inProcess[name]!;
         const compare = async () => {
           differing[name] = differences(await recordsOfSite(gateway.cms, service), recordsOfGateway(gateway));
           return differing[name].length === 0;
         };
-        // Changes that only a full resync shows wait for the next one.
+        // Changes that only a scan shows wait for the next one.
         const startMs = performance.now();
-        while (!(await compare()) && performance.now() - startMs < 2 * RARE_RESYNC_MS) await sleep(3_000);
+        while (!(await compare()) && performance.now() - startMs < 2 * RARE_SCAN_MS) await sleep(3_000);
       }
       return differing;
     },
@@ -317,7 +317,7 @@ function countInTime(rows: readonly Row[]): string {
 /** The rows as a table in Markdown, and how many times the promise held. */
 export function formatTable(rows: readonly Row[]): string {
   const lines = rows.map(({ change, latencyMs }) => {
-    const polling = `${seconds(latencyMs.polling)}${change.visibleAfter ? ' (full resync)' : ''}`;
+    const polling = `${seconds(latencyMs.polling)}${change.visibleAfter ? ' (scan)' : ''}`;
     const others = (['webhook', 'ahead', 'behind'] as const).map((mode) => seconds(latencyMs[mode]));
     return `| ${[change.kind, change.how, polling, ...others].join(' | ')} |`;
   });

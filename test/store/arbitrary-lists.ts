@@ -11,7 +11,7 @@ import {
   type TermRecord,
 } from '../../src/model/records.ts';
 import type { VisibleRecords } from '../../src/store/database.ts';
-import type { EventFilter } from '../../src/store/list-events.ts';
+import { EVENT_ORDER_COLUMNS, type EventFilter, type EventOrder } from '../../src/store/list-events.ts';
 import type { LinkedFilter, PageWindow, TermFilter } from '../../src/store/lists.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
@@ -84,12 +84,13 @@ export function anyFilter<T>(
     .map(([values, all, names]) => ({ ...values, ...Object.fromEntries(names.map((name) => [name, all[name]])) }) as T);
 }
 
+export const EVENT_ORDERS = Object.keys(EVENT_ORDER_COLUMNS) as EventOrder[];
 const statuses = fc.subarray(STATUSES);
 
 export const eventFilter = anyFilter<EventFilter>(
   {
     ...page,
-    order: fc.constantFrom('start', 'date', 'modified', 'title'),
+    order: fc.constantFrom(...EVENT_ORDERS),
     descending: fc.constantFrom(undefined, false, true),
   },
   {
@@ -105,8 +106,8 @@ export const eventFilter = anyFilter<EventFilter>(
     featured: fc.boolean(),
     include: fc.array(fc.integer({ min: 100, max: 130 }), { maxLength: 20 }),
     parent: fc.constantFrom(101, 102),
-    event_status: fc.subarray([...EVENT_STATUSES], { minLength: 1, maxLength: 2 }),
-    source: fc.constant(['library']),
+    eventStatuses: fc.subarray([...EVENT_STATUSES], { minLength: 1, maxLength: 2 }),
+    sources: fc.constant(['library']),
     modifiedAfter: wall,
   } satisfies Arbitraries<EventFilter, 'order' | 'descending'>,
 );

@@ -123,7 +123,7 @@ describe('the change journal', () => {
       expect(replica.journal.head()).to.deep.equal(start);
     });
 
-    it('has no entry for records that are written again without a change, as by a full resync', () => {
+    it('has no entry for records that are written again without a change, as by a scan', () => {
       upsert(replica, [event(1), venue(3), term('tag', 4)], [image(9)]);
       expect(since()).to.deep.equal([]);
     });

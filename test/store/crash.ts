@@ -109,7 +109,7 @@ async function catchUp(child: ChildProcess): Promise<void> {
     await sleep(50);
   }
   child.send('stop-writing');
-  // Longer than the second that the CMS's `modified` hides, and than a full resync.
+  // Longer than the second that the CMS's `modified` hides, and than a scan.
   await sleep(4_000);
   child.send('stop');
   await receive(child, 'stopped');

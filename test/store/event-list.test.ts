@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { EventRecord } from '../../src/model/records.ts';
 import { type EventFilter, listEvents } from '../../src/store/list-events.ts';
 import { Replica } from '../../src/store/replica.ts';
-import { bound, build, eventFilter, page, records, runs } from './arbitrary-lists.ts';
+import { bound, build, EVENT_ORDERS, eventFilter, page, records, runs } from './arbitrary-lists.ts';
 import { remove, upsert } from './changes.ts';
 import { expectedEvents } from './list-oracle.ts';
 import { event } from './sample-records.ts';
@@ -124,7 +124,7 @@ describe('the event list', () => {
         }),
       );
       upsert(replica, events);
-      for (const order of ['start', 'date', 'modified', 'title'] as const)
+      for (const order of EVENT_ORDERS)
         for (const words of [undefined, [{ text: 'concert', not: false }], [{ text: 'concert', not: true }]])
           for (const offset of [0, 40]) {
             const filter: EventFilter = { order, limit: 50, offset, venues: ids, words };

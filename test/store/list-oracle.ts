@@ -77,10 +77,10 @@ const MATCHES: Record<EventCondition, (event: EventRecord, filter: EventFilter) 
   include: ({ id }, { include }) => include === undefined || include.includes(id),
   modifiedAfter: ({ modifiedUtc }, { modifiedAfter }) => modifiedAfter === undefined || modifiedUtc > modifiedAfter,
   parent: (event, { parent }) => parent === undefined || event.parent === parent,
-  event_status: ({ eventStatus }, { event_status: wanted }) =>
+  eventStatuses: ({ eventStatus }, { eventStatuses: wanted }) =>
     wanted === undefined || (eventStatus !== '' && wanted.includes(eventStatus)),
   // No event of the oracle comes from a source: test/sync/sources.test.ts has some.
-  source: (_event, { source }) => source === undefined,
+  sources: (_event, { sources }) => sources === undefined,
   customFields: (event, { customFields = {} }) => hasCustom(event, customFields),
   notVenues: (event, { notVenues }) => notVenues === undefined || !hasAny(notVenues, event.venues),
 };

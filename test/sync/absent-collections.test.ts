@@ -92,7 +92,7 @@ describe('a collection that the site does not have', () => {
     expect({ state, complete }).to.deep.equal({ state: 'stale', complete: true });
     expect(reason).to.contain(`the site no longer has`).and.contain(`"events", of which the replica keeps ${EVENTS}`);
     site.cms.removed.clear();
-    await site.fullResync();
+    await site.scan();
     expect(site.sync.status()).to.deep.include({ state: 'live', absent: [] });
     expectInSync(site);
   });

@@ -1,4 +1,4 @@
-// After the gateway's wall clock was set back or forward, polls, the full resync and mass deletions wait as
+// After the gateway's wall clock was set back or forward, polls, the scan and mass deletions wait as
 // long as before.
 
 import { expect } from 'chai';
@@ -60,14 +60,14 @@ describe('a wall clock that was set', () => {
     await site.close();
   });
 
-  it('back does not delay the full resync', async () => {
+  it('back does not delay the scan', async () => {
     const site = testSite();
     const { id } = site.cms.createPost('events', { title: 'Before' });
     site.sync.start();
     await site.settle();
     site.setClock(-DAY_MS);
     site.cms.editSilently(id, { title: 'After' });
-    await site.fullResync();
+    await site.scan();
     expect(getRecord(site.replica.db, 'event', id)?.title).to.equal('After');
     await site.close();
   });

@@ -55,11 +55,11 @@ describe('the decisions of the sync', () => {
 
   it('name a webhook', async () => {
     site.cms.edit(10, { title: 'Edited' });
-    await site.sync.fetchChanged([{ collection: 'events', id: 10 }]);
+    await site.sync.fetchChanged([{ kind: 'event', id: 10 }]);
     expect(decisions()).to.deep.include(events('named by a webhook, a write or another gateway', { ids: [10] }));
   });
 
-  it('name a mass deletion that waits, its review, and each page of a full resync', async () => {
+  it('name a mass deletion that waits, its review, and each page of a scan', async () => {
     const ids = [...site.cms.posts.values()].filter(({ base }) => base === 'events').map(({ id }) => seriesIdOf(id));
     site.cms.omitted = () => true;
     await site.poll();
@@ -69,7 +69,7 @@ describe('the decisions of the sync', () => {
     await site.poll();
     expect(decisions().some(({ decision }) => decision === 'review of deletions that wait')).to.equal(true);
     site.cms.omitted = undefined;
-    await site.fullResync();
+    await site.scan();
     expect(decisions().some(({ decision }) => decision === 'scan: read a page')).to.equal(true);
   });
 });

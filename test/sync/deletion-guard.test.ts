@@ -67,7 +67,7 @@ describe('deletion guard', () => {
       site = await syncedSite();
       const deleted = ids();
       for (const id of deleted) site.cms.erase(id);
-      await site.sync.fetchChanged(deleted.map((id) => ({ collection: 'events', id })));
+      await site.sync.fetchChanged(deleted.map((id) => ({ kind: 'event' as const, id })));
       expect(recordCounts(site.replica.db).event).to.equal(0);
       await site.poll();
       expect(site.sync.status().state).to.equal('live');
@@ -77,7 +77,7 @@ describe('deletion guard', () => {
       for (const isReported of [false, true]) {
         site = await syncedSite();
         for (const id of ids()) site.cms.edit(id, { status: 'archive' });
-        if (isReported) await site.sync.fetchChanged(ids().map((id) => ({ collection: 'events', id })));
+        if (isReported) await site.sync.fetchChanged(ids().map((id) => ({ kind: 'event' as const, id })));
         else await pollMinutes(8);
         expect(recordCounts(site.replica.db).event).to.equal(0);
         await site.poll();

@@ -82,7 +82,7 @@ const CHANGES: Record<string, Change> = {
 };
 
 /**
- * Changes that neither a date nor a total shows, at least together with others: only a full resync must see
+ * Changes that neither a date nor a total shows, at least together with others: only a scan must see
  * them.
  */
 const INVISIBLE = ['createBack', 'cron', 'editSilently', 'cropMedia', 'deleteMedia'];
@@ -137,19 +137,19 @@ const ACTIONS: Record<string, (site: TestSite, a: number, b: number, changes: st
     const post = somePost(site.cms, a);
     if (!post) return;
     site.cms.edit(post.id, fieldsOf(site.cms, a, b));
-    await site.sync.fetchChanged([{ collection: post.base, id: post.id }]);
+    await site.sync.fetchChanged([{ kind: KINDS[post.base]!, id: post.id }]);
   },
   webhookConcurrently(site, a) {
     const post = somePost(site.cms, a);
     if (!post) return;
     site.cms.erase(post.id);
-    void site.sync.fetchChanged([{ collection: post.base, id: post.id }]);
+    void site.sync.fetchChanged([{ kind: KINDS[post.base]!, id: post.id }]);
   },
   async webhookOfMedia(site, a) {
     const item = someMedia(site.cms, a);
     if (!item) return;
     site.cms.cropMedia(item.id);
-    await site.sync.fetchChanged([{ collection: 'media', id: item.id }]);
+    await site.sync.fetchChanged([{ kind: 'image', id: item.id }]);
   },
   /** The CMS refuses the readers of the sync for the next requests. */
   refuse(site, a) {
@@ -222,7 +222,7 @@ function history(visitor: Credentials, all: boolean, decisions: Decisions) {
           if (CHANGES[name]) CHANGES[name](site.cms, a, b);
           else await ACTIONS[name]!(site, a, b, changes);
         open(site.cms);
-        if (all) await site.fullResync();
+        if (all) await site.scan();
         else await site.settle();
         expectInSync(site);
       } finally {

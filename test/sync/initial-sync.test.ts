@@ -112,7 +112,7 @@ describe('initial sync and ingest', () => {
       for (const n of [0, 4, 22]) omitted.add(ids[n]);
       site.sync.start();
       await site.sync.whenComplete();
-      await site.fullResync();
+      await site.scan();
       const others = ids.filter((id) => !omitted.has(id));
       expect(recordIds(site.replica.db, 'event')).to.deep.equal(others);
       site.cms.edit(others[0]!, { title: 'Meanwhile' });
@@ -183,7 +183,7 @@ describe('initial sync and ingest', () => {
       site.cms.siteFacts = { ...site.cms.siteFacts, timezone: 'Asia/Tokyo' };
       await site.restart();
       await site.sync.whenComplete();
-      // 16 polls of 10 s: the full resync of each interval would begin later.
+      // 16 polls of 10 s: the scan of each interval would begin later.
       for (let n = 0; n < 16; n += 1) await site.poll();
       expectInSync(site);
     });

@@ -65,29 +65,29 @@ describe('linked records without ids', () => {
       const venue = site.cms.createPost('venues', { meta: { key: 900 } }).id;
       const event = site.cms.createPost('events', { meta: { place: 900 } }).id;
       await site.sync.fetchChanged([
-        { collection: 'events', id: event },
-        { collection: 'venues', id: venue },
+        { kind: 'event', id: event },
+        { kind: 'venue', id: venue },
       ]);
       expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal([venue]);
       const stored = () => site.sync.linkTables().venues?.storedIdOf;
       const other = site.cms.createPost('venues', { meta: { key: 901 } }).id;
-      await site.sync.fetchChanged([{ collection: 'venues', id: other }]);
+      await site.sync.fetchChanged([{ kind: 'venue', id: other }]);
       await site.sync.refreshLinkTables();
       expect(stored()?.get(other)).to.equal(901);
     });
 
-    it('are re-read when the key moves during a full resync, which starts again', async () => {
+    it('are re-read when the key moves during a scan, which starts again', async () => {
       const { venue, event } = createPlaces();
       site.sync.start();
       await site.settle();
       site.advance(SCAN_INTERVAL_MS);
       site.cms.beforeRequest = async ({ base, order }) => {
-        const isResync = base === 'events' && order === 'id';
-        if (!isResync) return;
+        const isScan = base === 'events' && order === 'id';
+        if (!isScan) return;
         site.cms.beforeRequest = undefined;
         site.cms.edit(venue, { meta: { key: 502 } });
         site.cms.edit(venue + 1, { meta: { key: 501 } });
-        await site.sync.fetchChanged([venue, venue + 1].map((id) => ({ collection: 'venues', id })));
+        await site.sync.fetchChanged([venue, venue + 1].map((id) => ({ kind: 'venue' as const, id })));
       };
       await site.poll();
       expect(site.cms.beforeRequest).to.equal(undefined);
@@ -108,7 +108,7 @@ describe('linked records without ids', () => {
       expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal([venue + 1]);
       site.cms.editSilently(venue, { meta: { key: 501 } });
       site.cms.editSilently(venue + 1, { meta: { key: 502 } });
-      await site.fullResync();
+      await site.scan();
       expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal([venue]);
     });
   });

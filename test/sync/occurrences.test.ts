@@ -90,10 +90,10 @@ describe('a series in the replica', () => {
     expectInSync(site);
   });
 
-  it('moves with the window by a full resync, without a change of the series', async () => {
+  it('moves with the window by a scan, without a change of the series', async () => {
     await synced();
     site.cms.editSilently(series.id, { occurrences: daily('2026-01-06', 8) });
-    await site.fullResync();
+    await site.scan();
     expect(days()[0]).to.equal('2026-01-06');
     expect(days()).to.have.length(8);
     expectInSync(site);
@@ -102,7 +102,7 @@ describe('a series in the replica', () => {
   it('is read again with a webhook that reports it', async () => {
     await synced();
     site.cms.editSilently(series.id, { occurrences: daily('2026-01-05', 7) });
-    await site.sync.fetchChanged([{ collection: 'events', id: series.id }]);
+    await site.sync.fetchChanged([{ kind: 'event', id: series.id }]);
     expectInSync(site);
   });
 
@@ -110,7 +110,7 @@ describe('a series in the replica', () => {
     await synced();
     const [id = 0] = occurrenceIds(site.replica.db, series.id);
     site.cms.editSilently(series.id, { title: 'Reported' });
-    expect(await site.sync.fetchChanged([{ collection: 'events', id }])).to.equal(true);
+    expect(await site.sync.fetchChanged([{ kind: 'event', id }])).to.equal(true);
     expectInSync(site);
     site.advance(60_000);
     await site.poll();

@@ -75,7 +75,7 @@ describe('outdated responses', () => {
       site.cms.edit(10, { title: 'Written' });
       await site.poll();
       site.cms.editSilently(10, restored);
-      await site.sync.fetchChanged([{ collection: 'events', id: 10 }]);
+      await site.sync.fetchChanged([{ kind: 'event', id: 10 }]);
       expect(titleOf(site.replica, 'event', 10)).to.equal(restored.title);
       await site.poll();
       expect(site.sync.status().state).to.equal('live');
@@ -88,7 +88,7 @@ describe('outdated responses', () => {
       site.cms.edit(10, { title: 'Written' });
       await site.poll();
       site.cms.editSilently(10, restored);
-      await site.fullResync();
+      await site.scan();
       await site.poll();
       expectInSync(site);
     });

@@ -1,4 +1,4 @@
-// A poll sees every change that a date or a total shows; the full resync corrects the others.
+// A poll sees every change that a date or a total shows; the scan corrects the others.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ describe('poll', () => {
         // SQLite appends every page that it writes to this file.
         const written = () => readFileSync(`${file}-wal`);
         site = await syncedSite({ file });
-        await site.fullResync();
+        await site.scan();
         for (let minute = 0; minute < 2; minute += 1) {
           site.advance(60_000);
           await site.poll();
@@ -44,7 +44,7 @@ describe('poll', () => {
           expect(written().equals(before)).to.equal(false);
         }
         site.advance(SCAN_INTERVAL_MS);
-        // The full resync takes two polls here. The third saves up to when the change journal is complete.
+        // The scan takes two polls here. The third saves up to when the change journal is complete.
         for (let n = 0; n < 3; n += 1) await site.poll();
         const before = written();
         for (let n = 0; n < 3; n += 1) await site.poll();
@@ -216,7 +216,7 @@ describe('poll', () => {
     expectInSync(site);
   });
 
-  it('fails once, and not again until the full resync, if the CMS cannot send an image', async () => {
+  it('fails once, and not again until the scan, if the CMS cannot send an image', async () => {
     site = await syncedSite();
     for (let n = 0; n < 6; n += 1) await site.poll();
     site.cms.deleteMedia(5);
@@ -231,7 +231,7 @@ describe('poll', () => {
     expect(states).to.deep.equal(['stale', 'live', 'live', 'live', 'live']);
   });
 
-  it('fails once, and not again until the full resync, if the media library leaves out many images', async () => {
+  it('fails once, and not again until the scan, if the media library leaves out many images', async () => {
     site = filledSite();
     const events = [...site.cms.posts.values()].filter(({ base }) => base === 'events');
     for (const { id } of events) site.cms.edit(id, { featured: site.cms.createMedia().id });
@@ -253,7 +253,7 @@ describe('poll', () => {
     expectInSync(site);
   });
 
-  it('sees a scheduled record published at its date, and a full resync sees one published much later', async () => {
+  it('sees a scheduled record published at its date, and a scan sees one published much later', async () => {
     site = await syncedSite({ pageSize: 100 });
     const dateS = Math.floor(site.cms.nowMs() / 1000) + 60;
     for (let n = 0; n < 130; n += 1) site.cms.createPost('events', { status: 'future', dateS });
@@ -266,7 +266,7 @@ describe('poll', () => {
     site.advance(3_600_000);
     await site.poll();
     site.cms.runCron();
-    await site.fullResync();
+    await site.scan();
     expectInSync(site);
   });
 
@@ -338,7 +338,7 @@ describe('poll', () => {
     }
   });
 
-  it('corrects by a full resync what neither a date nor a total shows', async () => {
+  it('corrects by a scan what neither a date nor a total shows', async () => {
     site = await syncedSite();
     // The newest records are re-read until their second is over.
     for (let n = 0; n < 2; n += 1) await site.poll();
@@ -348,7 +348,7 @@ describe('poll', () => {
     await site.poll();
     expect(getRecord(site.replica.db, 'event', 10)?.start).to.equal('2026-05-01 10:00:00');
     expect(getImage(site.replica.db, 5)?.filesizeBytes).to.equal(101);
-    await site.fullResync();
+    await site.scan();
     expect(getRecord(site.replica.db, 'event', 10)?.start).to.equal('2027-01-01 10:00:00');
     expectInSync(site);
   });
@@ -356,7 +356,7 @@ describe('poll', () => {
   it('re-reads everything when the site changes its time zone', async () => {
     site = await syncedSite();
     site.cms.siteFacts = { ...site.cms.siteFacts, timezone: 'UTC', name: 'Moved' };
-    await site.fullResync();
+    await site.scan();
     expect(site.sync.site()).to.deep.equal(site.cms.siteFacts);
     expectInSync(site);
   });

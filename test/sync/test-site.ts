@@ -34,8 +34,8 @@ export interface TestSite {
   nowMs(): number;
   /** A new process with the same replica. */
   restart(): Promise<void>;
-  /** Settles, and then polls until a full resync has re-read everything. */
-  fullResync(): Promise<void>;
+  /** Settles, and then polls until a scan has re-read everything. */
+  scan(): Promise<void>;
   /** Waits for the initial sync, polls twice, and then until no deletion is suspended. */
   settle(): Promise<void>;
   /** Advances both clocks by 10 s and polls once. */
@@ -118,10 +118,10 @@ export function testSite(options: SiteOptions = {}): TestSite {
         await site.poll();
       }
     },
-    async fullResync() {
+    async scan() {
       await site.settle();
       site.advance(SCAN_INTERVAL_MS);
-      // A full resync reads some pages per poll, and leaves dirty records to the next.
+      // A scan reads some pages per poll, and leaves dirty records to the next.
       for (let n = 0; n < 16; n += 1) await site.poll();
     },
     async close() {

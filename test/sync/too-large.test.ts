@@ -42,7 +42,7 @@ describe('a response that is too large', () => {
 
   for (const visitor of [undefined, SERVICE]) {
     describe(`${visitor ? 'with an account' : 'as a visitor'}`, () => {
-      it('is read in parts: the initial sync, polls and the full resync end with a replica that equals the CMS', async () => {
+      it('is read in parts: the initial sync, polls and the scan end with a replica that equals the CMS', async () => {
         site = filledSite({ visitor, pageSize: 100 });
         for (const { id, base } of site.cms.posts.values())
           if (base === 'events') site.cms.edit(id, { title: `${LONG}${id}` });
@@ -54,7 +54,7 @@ describe('a response that is too large', () => {
         expectInSync(site);
         for (const { id, base } of site.cms.posts.values())
           if (base === 'events') site.cms.editSilently(id, { title: `${LONG}${id} silently` });
-        await site.fullResync();
+        await site.scan();
         expectInSync(site);
         expect(site.sync.status().state).to.equal('live');
       });
@@ -63,7 +63,7 @@ describe('a response that is too large', () => {
         site = filledSite({ visitor });
         site.cms.edit(10, { title: HUGE });
         await sync();
-        await site.fullResync();
+        await site.scan();
         expect(site.sync.status()).to.include({ state: 'live', complete: true });
         // Once by the initial sync, and once by the scan.
         const warning = 'record 10 of "events" is larger than 5 MB: the gateway leaves it out';
@@ -103,7 +103,7 @@ describe('a response that is too large', () => {
     await site.restart();
     await site.settle();
     expect(site.sync.status().state).to.equal('live');
-    await site.sync.fetchChanged([{ collection: 'events', id: 10 }]);
+    await site.sync.fetchChanged([{ kind: 'event', id: 10 }]);
     expect(getRecord(site.replica.db, 'event', 10)).to.equal(undefined);
     site.cms.erase(10);
     await site.poll();
@@ -121,7 +121,7 @@ describe('a response that is too large', () => {
     await sync();
     for (const { id, base } of site.cms.posts.values())
       if (base === 'events') site.cms.edit(id, { title: `${id === newest?.id ? '' : LONG}${id} edited` });
-    await site.fullResync();
+    await site.scan();
     expect(site.observations.filter((entry) => entry.type === 'sync-poll' && entry.removed > 0)).to.deep.equal([]);
     expect(recordCounts(site.replica.db).event).to.equal(23);
     expect(titleOf(site.replica, 'event', 10)).to.equal(`${LONG}10 edited`);

@@ -17,7 +17,7 @@ describe('webhooks', () => {
     site.cms.erase(12);
     await site.poll();
     expect(site.replica.journal.cancelled(10)).to.equal(undefined);
-    const report = () => site.sync.fetchChanged([{ collection: 'events', id: 10, isTrashed: true }]);
+    const report = () => site.sync.fetchChanged([{ kind: 'event', id: 10, isTrashed: true }]);
     await report();
     expect(site.replica.journal.cancelled(10)).to.include({ id: 10 });
     expect(site.replica.journal.cancelled(12)).to.equal(undefined);
@@ -38,9 +38,8 @@ describe('webhooks', () => {
       const created = site.cms.createPost('events');
       site.cms.replaceMedia(5);
       await site.sync.fetchChanged([
-        ...[10, 12, created.id].map((id) => ({ collection: 'events', id })),
-        { collection: 'media', id: 5 },
-        { collection: 'unknown', id: 1 },
+        ...[10, 12, created.id].map((id) => ({ kind: 'event' as const, id })),
+        { kind: 'image', id: 5 },
       ]);
       expectInSync(site);
     });
@@ -51,9 +50,9 @@ describe('webhooks', () => {
       site.cms.deleteMedia(5);
       site.cms.deleteMedia(6);
       await site.sync.fetchChanged([
-        { collection: 'event_categories', id: 1 },
-        { collection: 'media', id: 5 },
-        { collection: 'media', id: 6 },
+        { kind: 'category', id: 1 },
+        { kind: 'image', id: 5 },
+        { kind: 'image', id: 6 },
       ]);
       expectInSync(site);
     });
@@ -66,12 +65,12 @@ describe('webhooks', () => {
         await fetch();
         return site.cms.requests.length - before;
       };
-      const webhook = ({ id }: { id: number }) => site.sync.fetchChanged([{ collection: 'events', id }]);
+      const webhook = ({ id }: { id: number }) => site.sync.fetchChanged([{ kind: 'event', id }]);
       // An import saves each of its 500 events twice, each time with a webhook of its own.
       const inBurst = await requestsFor(() => Promise.all([...events, ...events].map(webhook)));
       expectInSync(site);
       for (const { id } of events) site.cms.editSilently(id, { title: 'Imported again' });
-      const changes = events.map(({ id }) => ({ collection: 'events', id }));
+      const changes = events.map(({ id }) => ({ kind: 'event' as const, id }));
       const inOne = await requestsFor(() => site.sync.fetchChanged(changes));
       expectInSync(site);
       expect(inBurst).to.be.at.most(2 * inOne);
@@ -80,7 +79,7 @@ describe('webhooks', () => {
     it('is not lost if the CMS is being asked for the same record', async () => {
       site = await syncedSite();
       site.cms.editSilently(10, { title: 'First' });
-      const change = [{ collection: 'events', id: 10 }];
+      const change = [{ kind: 'event', id: 10 }] as const;
       let second: Promise<boolean> | undefined;
       site.cms.afterRequest = () => {
         site.cms.afterRequest = undefined;
@@ -99,7 +98,7 @@ describe('webhooks', () => {
         site.cms.beforeRequest = undefined;
         unavailable();
       };
-      expect(await site.sync.fetchChanged([{ collection: 'events', id: 10 }])).to.equal(false);
+      expect(await site.sync.fetchChanged([{ kind: 'event', id: 10 }])).to.equal(false);
       await until(() => titleOf(site.replica, 'event', 10) === 'Reported', 'the poll after it', 5000);
     });
 
@@ -114,12 +113,12 @@ describe('webhooks', () => {
         unavailable();
       };
       site.cms.afterRequest = async ({ base, order, detail }) => {
-        // A page of the full resync, at the end of the poll.
+        // A page of the scan, at the end of the poll.
         if (base !== 'events' || order !== 'id' || detail !== 'mapped' || fetched !== undefined) return;
         site.cms.afterRequest = undefined;
         site.cms.editSilently(10, { title: 'Reported' });
         isFailing = true;
-        fetched = await site.sync.fetchChanged([{ collection: 'events', id: 10 }]);
+        fetched = await site.sync.fetchChanged([{ kind: 'event', id: 10 }]);
       };
       await site.poll();
       expect(fetched).to.equal(false);
@@ -133,8 +132,8 @@ describe('webhooks', () => {
       site.cms.cropMedia(5);
       site.cms.beforeRequest = unavailable;
       await site.sync.fetchChanged([
-        { collection: 'events', id: 11 },
-        { collection: 'media', id: 5 },
+        { kind: 'event', id: 11 },
+        { kind: 'image', id: 5 },
       ]);
       site.cms.beforeRequest = undefined;
       await site.poll();

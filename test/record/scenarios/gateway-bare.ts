@@ -39,7 +39,7 @@ export const scenario = gatewayScenario('gateway-bare', { service: false }, (def
     'the next list of an editor shows changes of the CMS itself that a webhook has reported',
     async ({ request, create, cms, as, gateway }) => {
       const { id } = await create('/events', { title: 'Hidden change', status: 'draft', ...times }, 'editor');
-      const report = () => gateway.sync.fetchChanged([{ collection: 'events', id }]);
+      const report = () => gateway.sync.fetchChanged([{ kind: 'event', id }]);
       await cms.update(plainCollection('events', 'posts'), id, { title: 'Changed behind' }, { credentials: as.editor });
       await report();
       const { body } = await request(`/events?${WINDOW}&status=draft&per_page=50`, { as: 'editor' });

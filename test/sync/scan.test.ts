@@ -1,4 +1,4 @@
-// The full resync across processes: it is due, and ends, as if one process had made it.
+// The scan across processes: it is due, and ends, as if one process had made it.
 
 import { expect } from 'chai';
 import { compileMapping } from '../../src/mapping/compile.ts';
@@ -8,7 +8,7 @@ import { expectInSync, mapping, SCAN_INTERVAL_MS, type TestSite, testSite, title
 /** In pages of five more than three polls read. */
 const EVENTS = 60;
 
-describe('the full resync', () => {
+describe('the scan', () => {
   let site: TestSite;
   let ids: number[];
   beforeEach(async () => {
@@ -54,7 +54,7 @@ describe('the full resync', () => {
   }
 });
 
-describe('a full resync whose list changes meanwhile', () => {
+describe('a scan whose list changes meanwhile', () => {
   it('keeps a record that a deletion moves to a page that was read, while a creation keeps the total', async () => {
     const site = testSite();
     const ids = Array.from({ length: EVENTS }, () => site.cms.createPost('events').id);
@@ -70,7 +70,7 @@ describe('a full resync whose list changes meanwhile', () => {
       site.cms.erase(ids[0]!);
       site.cms.createPost('events');
     };
-    await site.fullResync();
+    await site.scan();
     expect(pages).to.be.greaterThan(2);
     expect(titleOf(site.replica, 'event', ids[5]!)).to.equal('Edited silently');
     expectInSync(site);
@@ -78,7 +78,7 @@ describe('a full resync whose list changes meanwhile', () => {
   });
 });
 
-describe('a full resync that fails', () => {
+describe('a scan that fails', () => {
   it('is tried again at each poll, makes no poll fail, and leaves the replica stale until it succeeds', async () => {
     const site = testSite();
     const { id } = site.cms.createPost('events');
@@ -115,7 +115,7 @@ describe('a full resync that fails', () => {
   });
 });
 
-describe('a full resync that a poll decides on', () => {
+describe('a scan that a poll decides on', () => {
   /** Venues are named by a key of their own. */
   const keyed = compileMapping(
     {
@@ -164,7 +164,7 @@ describe('a full resync that a poll decides on', () => {
       await site.settle();
       site.cms.editSilently(id, { title: 'Edited silently' });
       change();
-      // Of the full resync, after the reason was saved.
+      // Of the scan, after the reason was saved.
       const isPage = ({ base, order }: ReadCall) => base === 'events' && order === 'id';
       site.cms.beforeRequest = (request) => (isPage(request) ? unavailable() : undefined);
       await site.restart();

@@ -1,7 +1,8 @@
 // Listing modifications finds all records, in whatever order those of the same second come.
 
 import { expect } from 'chai';
-import { listModified, type PageRequest } from '../../src/sync/cms-reader.ts';
+import type { PageRequest } from '../../src/sync/cms-reader.ts';
+import { listModified } from '../../src/sync/list-modified.ts';
 import { parseWallTime } from '../../src/time/wall-time.ts';
 import { parseZone, utcToWall, utcZone } from '../../src/time/zones.ts';
 

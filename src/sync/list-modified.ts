@@ -1,0 +1,63 @@
+// Owns listing what was modified in the CMS since the last poll, in whatever order it sends records of one second.
+
+import type { Detail } from '../cms/port.ts';
+import { formatWallTime } from '../time/wall-time.ts';
+import { type MarkedPage, type PageRequest, paginate } from './cms-reader.ts';
+import { stampOf } from './collections.ts';
+
+// A poll at 10:01:00 after one at 10:00:00, by the CMS's clock, asks for the modifications between the outer times. It
+// reads records of the middle part again although the replica has the same `modified`.
+//
+//     09:59:30            09:59:58            10:01:00            12:01:00
+//         |------ listed -----|- listed, recent --|------ listed -----|
+
+/**
+ * A CMS such as WordPress sets the modification time of a record before it saves it: on a busy site a record may appear
+ * after others that were modified later.
+ */
+const LATE_COMMIT_MS = 30_000;
+/**
+ * `modified` has a resolution of one second. Example: an event is edited, read by the poll, and edited again, all in
+ * the second 10:00:00. Both edits have the same `modified`, and only reading the event once more shows the second one.
+ */
+const SAME_SECOND_MS = 2_000;
+/**
+ * Records whose modification lies further ahead are not listed again at every poll: a CMS such as WordPress gives a new
+ * record its publication date as modification. Longer than the hour that clocks show twice.
+ */
+const AHEAD_MS = 2 * 3_600_000;
+
+/**
+ * Lists the newest modifications. If they do not reach back to the last poll, it lists everything modified since then
+ * in the order of ids: databases order equal times differently for every page (MariaDB does), so that pages ordered by
+ * time would miss some records. `polledMs`: when that poll began, by the CMS's clock; undefined lists all records.
+ * Throws what `readPage` throws. Resolves with the listed stamps, perhaps older ones among them; the ids of the recent
+ * ones; the total of the whole list; and the CMS's clock when the first page was read.
+ *
+ * Modifications far ahead of the CMS's clock are on the first page only: changes of such records are dated
+ * now, and new and deleted ones change the total. A CMS that cannot filter by the modification time lists the
+ * whole collection, which takes longer and is as correct.
+ */
+export async function listModified(
+  readPage: (request: PageRequest) => Promise<MarkedPage>,
+  { polledMs, detail, pageSize }: { polledMs: number | undefined; detail: Detail; pageSize: number },
+) {
+  const first = await readPage({ order: '-modified', limit: pageSize, detail, offset: 0 });
+  const { total, cmsTimeMs } = first;
+  const stamps = first.records.map(stampOf);
+  const range: Pick<PageRequest, 'modifiedAfterUtc' | 'modifiedBeforeUtc'> = {};
+  if (polledMs !== undefined) range.modifiedAfterUtc = formatWallTime(polledMs - LATE_COMMIT_MS);
+  const aheadUtc = formatWallTime(cmsTimeMs + AHEAD_MS);
+  if (polledMs !== undefined && (stamps[0]?.modifiedUtc ?? '') > aheadUtc) range.modifiedBeforeUtc = aheadUtc;
+  const reachesBack = (stamps.at(-1)?.modifiedUtc ?? '') < (range.modifiedAfterUtc ?? '');
+  if (total > pageSize && !reachesBack) {
+    const read = (page: number) =>
+      readPage({ order: 'id', detail, ...range, limit: pageSize, offset: (page - 1) * pageSize });
+    for await (const { records } of paginate(read, { pageSize })) stamps.push(...records.map(stampOf));
+  }
+  const listed = stamps.filter(({ id }) => id !== 0);
+  // Not later than now: a record that was created with a future date has that date as modification.
+  const [fromUtc, nowUtc] = [formatWallTime((polledMs ?? 0) - SAME_SECOND_MS), formatWallTime(cmsTimeMs)];
+  const recent = listed.filter(({ modifiedUtc }) => modifiedUtc >= fromUtc && modifiedUtc <= nowUtc);
+  return { stamps: listed, recentIds: new Set(recent.map(({ id }) => id)), total, cmsTimeMs };
+}

@@ -1,0 +1,76 @@
+// Owns which collections the sync cannot read at present, and what becomes of that: "absent" is one that the site does
+// not have, "refused" one that it shows to no visitor. The replica keeps the records of both.
+
+import type { CollectionSpec } from '../cms/port.ts';
+import { CmsRejected } from '../errors.ts';
+import type { KindMapping } from '../mapping/mapping.ts';
+import { visitorOptions } from './cms-reader.ts';
+import { countRecords, type SyncContext } from './context.ts';
+import { READ_AS } from './sync-state.ts';
+
+/**
+ * Runs a step that reads something as a visitor. Resolves with undefined if it cannot be read at present, and the
+ * replica keeps what it has: the site has no such collection, or refuses all visitors of it, for members only or
+ * during maintenance. An account that the site refuses is another matter, which fails the poll. Throws what the CMS
+ * throws otherwise.
+ * @param spec of a collection, which the site may lack: it must say so itself, because a 404 of a proxy or of a plugin
+ * that hides a route is a failure like any other
+ */
+export async function noteIfUnreadable<T>(
+  context: SyncContext,
+  name: string,
+  step: () => Promise<T>,
+  spec?: CollectionSpec,
+): Promise<T | undefined> {
+  const { cms, memory, observe, visitorCredentials } = context;
+  try {
+    const result = await step();
+    memory.unreadable.delete(name);
+    return result;
+  } catch (error) {
+    if (!(error instanceof CmsRejected)) throw error;
+    if (visitorCredentials === undefined && [401, 403].includes(error.status)) {
+      memory.unreadable.set(name, { isAbsent: false, words: `${error.status} ${error.code}` });
+      return undefined;
+    }
+    if (!spec || error.kind !== 'no-collection') throw error;
+    memory.tally.requests += 1;
+    if (await cms.hasCollection(spec, visitorOptions(context))) throw error;
+    const message = `the site has no collection "${name}": the gateway serves what it has read of it before`;
+    if (!isAbsent(context, name)) observe({ type: 'message', level: 'warn', message });
+    memory.unreadable.set(name, { isAbsent: true, words: error.message });
+    return undefined;
+  }
+}
+
+export const isAbsent = ({ memory }: SyncContext, name: string): boolean =>
+  memory.unreadable.get(name)?.isAbsent === true;
+
+/** Fails the initial sync of a site. */
+export function unreadableError(context: SyncContext, { collection: name }: KindMapping): CmsRejected {
+  const { isAbsent = true, words = '' } = context.memory.unreadable.get(name) ?? {};
+  if (!isAbsent) return new CmsRejected('forbidden', `"${name}" (${words}).`);
+  const remedy = 'Activate the plugin that has it, or correct the mapping; the command "check" says more.';
+  return new CmsRejected('no-collection', `the site has no collection "${name}". ${remedy}`);
+}
+
+/**
+ * What the site refuses to show to visitors; and which records the replica keeps although the site no longer has their
+ * collection. The collection of events is named without records too. A plugin may be inactive for a minute only, so
+ * that no absence ever deletes a record.
+ */
+export function unreadableReasons(context: SyncContext): string[] {
+  const { memory, collections } = context;
+  const refused = [...memory.unreadable].filter(([, { isAbsent }]) => !isAbsent);
+  const named = refused.map(([name, { words }]) => `"${name}" (${words})`).join(', ');
+  const kept = collections.flatMap((spec) => {
+    if (!isAbsent(context, spec.collection)) return [];
+    const count = countRecords(context, spec);
+    if (count === 0 && spec.kind !== 'event') return [];
+    return `"${spec.collection}", of which the replica keeps ${count} records`;
+  });
+  return [
+    ...(refused.length > 0 ? [`the site refuses visitors ${named}: the gateway keeps what it has. ${READ_AS}`] : []),
+    ...(kept.length > 0 ? [`the site no longer has ${kept.join(', ')}`] : []),
+  ];
+}
