@@ -142,7 +142,8 @@ describe('sources', () => {
       replica: gateway.replica,
       site: () => gateway.sync.site(),
       whenComplete: async () => undefined,
-      intervalMs: INTERVAL_MS,
+      // None is read twice.
+      intervalMs: 3_600_000,
       observe: () => undefined,
     });
     sources.start();
