@@ -7,7 +7,7 @@ import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.t
 import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import { type KindOrImage, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
 import type { Database } from '../store/database.ts';
-import { MAX_UNPUBLISHED_DATABASES, UnpublishedRecords } from '../store/unpublished-records.ts';
+import { UnpublishedRecords } from '../store/unpublished-records.ts';
 import type { Sync } from '../sync/sync.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import { type CallContext, callOptions, type UnpublishedScope, type UnpublishedScopes } from './request.ts';
@@ -55,8 +55,6 @@ export class UnpublishedRecordsCache {
   readonly #dependencies: Dependencies;
   /** Whose databases are open. */
   readonly #entries = new Set<Entry>();
-  /** The numbers of databases that are not open. */
-  readonly #free = Array.from({ length: MAX_UNPUBLISHED_DATABASES }, (_, number) => number);
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
@@ -98,10 +96,11 @@ export class UnpublishedRecordsCache {
 
   #entryOf(userId: number): Entry {
     for (const entry of this.#entries) if (entry.userId === userId && !entry.isOutdated) return entry;
-    if (this.#free.length === 0) this.#closeUnused();
-    const number = this.#free.pop();
+    const { db } = this.#dependencies;
+    if (db.freeCallers.length === 0) this.#closeUnused();
+    const number = db.freeCallers.pop();
     if (number === undefined) throw new CmsUnavailable('busy', 'Too many accounts list unpublished records at once.');
-    const records = new UnpublishedRecords(this.#dependencies.db, number);
+    const records = new UnpublishedRecords(db, number);
     const entry: Entry = { userId, number, records, kinds: new Map(), uses: 0, isOutdated: false };
     this.#entries.add(entry);
     setTimeout(() => this.#outdate(entry), KEPT_MS).unref();
@@ -116,7 +115,7 @@ export class UnpublishedRecordsCache {
   #outdate(entry: Entry): void {
     entry.isOutdated = true;
     if (entry.uses > 0 || !this.#entries.delete(entry)) return;
-    this.#free.push(entry.number);
+    this.#dependencies.db.freeCallers.push(entry.number);
     try {
       entry.records.close();
     } catch (error) {

@@ -7,9 +7,6 @@ import { deletePost, insertPost } from './post-rows.ts';
 import { recordTables, TARGET_KIND } from './schema.ts';
 import { inJson, readingAsCaller, type Sql, sql } from './sql.ts';
 
-/** SQLite attaches up to ten databases. */
-export const MAX_UNPUBLISHED_DATABASES = 8;
-
 export class UnpublishedRecords implements VisibleRecords {
   readonly callerSchema: string;
   readonly #db: Database;
@@ -17,7 +14,7 @@ export class UnpublishedRecords implements VisibleRecords {
   /** What the records take as JSON. */
   bytes = 0;
 
-  /** @param number below `MAX_UNPUBLISHED_DATABASES`, and of no other database that is open */
+  /** @param number that was taken from `Database.freeCallers` */
   constructor(db: Database, number: number) {
     this.#db = db;
     this.callerSchema = `caller${number}`;
