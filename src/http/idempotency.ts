@@ -73,7 +73,8 @@ export class Idempotency {
   }
 
   /** Runs the create under a claimed key, and stores its result. */
-  async #run(creationKey: string, claimed: IdempotencyEntry, { create }: CreateRequest): Promise<ApiResponse> {
+  async #run(creationKey: string, claimed: IdempotencyEntry, createRequest: CreateRequest): Promise<ApiResponse> {
+    const { create, kind, request } = createRequest;
     this.#running.add(creationKey);
     let entry = claimed;
     /** Another gateway holds the key now: what is stored of it is no longer ours. */
@@ -98,8 +99,10 @@ export class Idempotency {
     } catch (error) {
       if (isLost) throw error;
       const { isUnexpected: _, ...response } = errorResponse(error);
+      // A later step failed: the CMS refused to move the new event to the trash.
+      const isCreated = request.created?.some((each) => each.kind === kind);
       if (response.body.code === 'calendar_outcome_unknown') await store({ state: 'unknown', response });
-      else if (isSent && mayHaveWritten(error)) await store({ state: 'done', response });
+      else if (isCreated || (isSent && mayHaveWritten(error))) await store({ state: 'done', response });
       else await this.#keys.delete(creationKey).catch(this.#warn);
       throw error;
     } finally {
@@ -153,7 +156,7 @@ export class Idempotency {
   };
 }
 
-/** False if the CMS has refused the record itself before it stored anything: then a retry is a request of its own. */
+/** False if the CMS has refused the create before it stored anything: then a retry is a request of its own. */
 function mayHaveWritten(error: unknown): boolean {
   if (error instanceof CmsRejected) return error.written !== 'no';
   if (error instanceof CmsUnavailable) return error.outcomeUnknown;

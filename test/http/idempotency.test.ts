@@ -114,6 +114,18 @@ describe('Idempotency-Key on creates', () => {
     expect([later.status, later.headers['idempotent-replayed']]).to.deep.equal([201, undefined]);
   });
 
+  it('a retry gets the same error if the CMS refuses to move the new record to the trash', async () => {
+    cms.onWrite = ({ method }) => {
+      if (method === 'remove') throw new CmsRejected('no-trash', 'No trash.', { written: 'no' });
+    };
+    const first = await create('/events', { ...event, status: 'trash' }, 'trash');
+    expect([first.status, first.body.data.created.length]).to.deep.equal([502, 1]);
+    const again = await create('/events', { ...event, status: 'trash' }, 'trash');
+    expect([again.status, again.headers['idempotent-replayed']]).to.deep.equal([502, 'true']);
+    expect(again.body).to.deep.equal(first.body);
+    expect([...cms.posts.values()].filter(({ base }) => base === 'events')).to.have.length(1);
+  });
+
   it('a retry gets the same error if that may have left a record', async () => {
     cms.onWrite = (_step, inserted) => {
       if (inserted) throw new CmsRejected('failed', 'No.', { written: 'unknown' });
