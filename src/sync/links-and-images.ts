@@ -6,7 +6,7 @@ import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { imageOptions, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
-import { linkTablesState, logDecision, markDirty, restartScan, type SyncContext } from './context.ts';
+import { linkTablesState, logDecision, markDirty, restartScan, type SyncContext, type SyncMemory } from './context.ts';
 import { batchesOf, findExisting } from './ingest.ts';
 import { listModified } from './list-modified.ts';
 
@@ -53,6 +53,11 @@ export async function fetchMissingImages(context: SyncContext): Promise<void> {
   media.completeAtVersion = replica.version;
 }
 
+/** The CMS may show these images by now. Example: one was uploaded to a draft, and an editor publishes the draft. */
+export function askAgain({ media }: SyncMemory, ids: Iterable<number>): void {
+  for (const id of ids) if (media.notInCms.delete(id)) media.completeAtVersion = undefined;
+}
+
 /** Fetches what was modified in the CMS's media library since the last poll. Throws what the CMS throws. */
 export async function pollMedia(context: SyncContext): Promise<void> {
   const { memory, replica, pageSize } = context;
@@ -61,12 +66,12 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   const read = (request: PageRequest) => readPage(context, MEDIA, request, imageOptions(context));
   const { recentIds, total, cmsTimeMs } = await listModified(read, options);
   for (const id of getImages(replica.db, [...recentIds]).keys()) media.toRead.add(id);
+  askAgain(memory, recentIds);
   // The library became smaller: nothing says which images were deleted.
   if (polled.mediaTotal !== undefined && total < polled.mediaTotal)
     for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) media.toRead.add(id);
   // A webhook may add others meanwhile.
   const requested = [...media.toRead];
-  for (const id of requested) media.notInCms.delete(id);
   try {
     await refreshImages(context, requested);
     for (const id of requested) media.toRead.delete(id);

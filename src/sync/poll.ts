@@ -22,7 +22,7 @@ import {
   refreshRecords,
   suspensionReasons,
 } from './ingest.ts';
-import { fetchMissingImages, pollMedia, refreshImages, refreshLinkTables } from './links-and-images.ts';
+import { askAgain, fetchMissingImages, pollMedia, refreshImages, refreshLinkTables } from './links-and-images.ts';
 import { listModified } from './list-modified.ts';
 import { findDiffering, matchesTotal, reconcile } from './reconcile.ts';
 import { noteIfUnreadable, unreadableReasons } from './unreadable.ts';
@@ -133,6 +133,7 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
   }
   const images = [...getImages(replica.db, [...idsOf('image')]).keys()];
   for (const id of images) memory.media.toRead.add(id);
+  askAgain(memory, idsOf('image'));
   for (const spec of collections) {
     if (spec.kind === 'event') await refreshLinkTables(context);
     await refreshDirty(context, spec, idsOf(spec.kind));

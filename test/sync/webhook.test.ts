@@ -1,6 +1,7 @@
 // A webhook fetches what it reports, and what the CMS changed along with it.
 
 import { expect } from 'chai';
+import { getImage } from '../../src/store/records.ts';
 import { unavailable } from '../cms/fake-cms.ts';
 import { until } from '../until.ts';
 import { syncedSite } from './filled-site.ts';
@@ -9,6 +10,26 @@ import { expectInSync, SCAN_INTERVAL_MS, type TestSite, titleOf } from './test-s
 describe('webhooks', () => {
   let site: TestSite;
   afterEach(() => site.close());
+
+  for (const [name, read] of Object.entries({
+    'a webhook': (id: number) => site.sync.fetchChanged([{ kind: 'image', id }]),
+    async 'a poll'(id: number) {
+      site.cms.replaceMedia(id);
+      await site.poll();
+    },
+  }))
+    it(`${name} brings an image that the CMS hid when its event was read`, async () => {
+      site = await syncedSite();
+      const image = site.cms.createMedia();
+      site.cms.media.delete(image.id);
+      site.cms.edit(10, { featured: image.id });
+      for (let n = 0; n < 6; n += 1) await site.poll();
+      expect(getImage(site.replica.db, image.id)).to.equal(undefined);
+      site.cms.media.set(image.id, image);
+      await read(image.id);
+      expectInSync(site);
+      expect(getImage(site.replica.db, image.id)).to.deep.equal(site.cms.image(image));
+    });
 
   it('tell of the trash an event that a poll has found gone before', async () => {
     site = await syncedSite();
