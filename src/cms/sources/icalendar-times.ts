@@ -265,14 +265,14 @@ function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boole
 
 /** Milliseconds since midnight, sorted. */
 function timesOfDay(parts: ICAL.Recur['parts'], startTime: number): number[] {
-  const seconds = Math.floor(startTime / 1000);
-  const hours = parts.BYHOUR ?? [Math.floor(seconds / 3600)];
-  const minutes = parts.BYMINUTE ?? [Math.floor(seconds / 60) % 60];
-  const ofMinute = parts.BYSECOND ?? [seconds % 60];
-  if (hours.length * minutes.length * ofMinute.length > MAX_TIMES_A_DAY)
+  const start = new Date(startTime);
+  const hours = parts.BYHOUR ?? [start.getUTCHours()];
+  const minutes = parts.BYMINUTE ?? [start.getUTCMinutes()];
+  const seconds = parts.BYSECOND ?? [start.getUTCSeconds()];
+  if (hours.length * minutes.length * seconds.length > MAX_TIMES_A_DAY)
     throw new Error('a rule that repeats too often a day');
   const times = hours.flatMap((hour) =>
-    minutes.flatMap((minute) => ofMinute.map((second) => (hour * 3600 + minute * 60 + second) * 1000)),
+    minutes.flatMap((minute) => seconds.map((second) => ((hour * 60 + minute) * 60 + second) * 1000)),
   );
   return times.sort((a, b) => a - b);
 }
