@@ -37,8 +37,11 @@ export interface Moment {
   zone: string;
 }
 
-export function momentAt(wallMs: number, { zone, isDate }: Pick<Moment, 'zone' | 'isDate'>): Moment {
-  return { wallMs, epochMs: epochOf(wallMs, zone), isDate, zone };
+/** As RFC 5545 has it: a time that the clock shows twice is the first, a skipped one continues from before the gap. */
+export function momentAt(wallMs: number, { zone: name, isDate }: Pick<Moment, 'zone' | 'isDate'>): Moment {
+  const zone = zones.siteZone(name);
+  const epochMs = zones.instantsOf(formatWallTime(wallMs), zone)[0] ?? zones.wallMsToEpoch(wallMs, zone);
+  return { wallMs, epochMs, isDate, zone: name };
 }
 
 /** `20270501`, or in UTC `20270501T180000Z`: names an instance of a series. */
@@ -82,10 +85,10 @@ export function endOf(component: Component, own: Moment, start: Moment, context:
   const isForward = ICAL.Duration.isValueString(duration) && !duration.startsWith('-');
   const said = isForward ? ICAL.Duration.fromString(duration) : new ICAL.Duration({});
   const days = end ? Math.round((end.wallMs - own.wallMs) / DAY_MS) : said.weeks * 7 + said.days;
-  if (own.isDate) return epochOf(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start.zone);
+  if (own.isDate) return momentAt(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start).epochMs;
   if (end) return start.epochMs + Math.max(0, end.epochMs - own.epochMs);
   const ms = ((said.hours * 60 + said.minutes) * 60 + said.seconds) * 1000;
-  return (days === 0 ? start.epochMs : epochOf(start.wallMs + days * DAY_MS, start.zone)) + ms;
+  return (days === 0 ? start.epochMs : momentAt(start.wallMs + days * DAY_MS, start).epochMs) + ms;
 }
 
 /** The times of an event as the calendar has them. */
@@ -313,10 +316,7 @@ const fixedZone = (minutes: number): string =>
 const minutesOf = (part: Component, name: string): number =>
   ICAL.UtcOffset.fromString(textOf(part, name)).toSeconds() / 60;
 
-/**
- * The only offset, or the first zone that Windows knows whose clocks change as the file says in the years around
- * now.
- */
+/** The only offset, or the first zone that Windows knows whose clocks change around now as the file says. */
 async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promise<string | undefined> {
   const all = new Set<number>();
   const around = new Map<string, number>();
@@ -351,10 +351,4 @@ function noteOffsets(part: Component, nowMs: number, around: Map<string, number>
     around.set(formatWallTime(utcMs - DAY_MS / 2), from).set(formatWallTime(utcMs + DAY_MS / 2), to);
     if (around.size > MAX_DATES) throw new Error('too many changes of the clocks');
   }
-}
-
-/** As RFC 5545 has it: a time that the clock shows twice is the first, a skipped one continues from before the gap. */
-function epochOf(wallMs: number, zoneName: string): number {
-  const zone = zones.siteZone(zoneName);
-  return zones.instantsOf(formatWallTime(wallMs), zone)[0] ?? zones.wallMsToEpoch(wallMs, zone);
 }
