@@ -17,9 +17,8 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'X-Robots-Tag': 'noindex',
   'X-Content-Type-Options': 'nosniff',
   'Access-Control-Expose-Headers':
-    'X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link, ETag, ' +
-    'X-Request-Id, Retry-After, Date, Age, Warning, WWW-Authenticate, X-Unknown-Parameters, ' +
-    'X-Calendar-Version, Idempotent-Replayed',
+    'X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link, ETag, X-Request-Id, Retry-After, Date, ' +
+    'Age, Warning, WWW-Authenticate, X-Unknown-Parameters, X-Calendar-Version, Idempotent-Replayed',
   'Access-Control-Allow-Headers':
     `${CALLER_HEADERS.join(', ')}, Content-Disposition, Content-MD5, Content-Type, ` +
     'If-None-Match, Cache-Control, X-Requested-With, X-Calendar-Min-Version, Idempotency-Key',
