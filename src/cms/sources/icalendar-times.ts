@@ -8,7 +8,6 @@ import { dayStartMs, formatWallTime, parseWallTime } from '../../time/wall-time.
 import * as zones from '../../time/zones.ts';
 import { type Component, type Property, pause, properties, textOf } from './icalendar-text.ts';
 
-const YEAR_MS = 366 * DAY_MS;
 /** Hours times minutes times seconds of one day: those of a year are fewer than the events that a source may have. */
 const MAX_TIMES_A_DAY = 24;
 /** Of one series: a hundred years of days are fewer. */
@@ -198,7 +197,7 @@ function* expandRule(rule: ICAL.Recur, startMs: number, fromMs: number, toMs: nu
   if (parts.BYWEEKNO) throw new Error('a rule with numbers of weeks');
   const start = dayOf(Math.floor(startMs / DAY_MS));
   const isWanted = dayFilter(rule, start);
-  const times = timesOfDay(parts, startMs - start.number * DAY_MS);
+  const times = timesOfDay(parts, new Date(startMs));
   const positions = new Set(parts.BYSETPOS);
   // ical.js counts weekdays from 1, Sunday.
   const numberOf = (day: Day) => periodOf(day, wkst - 1);
@@ -266,9 +265,8 @@ function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boole
   };
 }
 
-/** Milliseconds since midnight, sorted. */
-function timesOfDay(parts: ICAL.Recur['parts'], startTime: number): number[] {
-  const start = new Date(startTime);
+/** Milliseconds since midnight, sorted: by default the time of day of `start`. */
+function timesOfDay(parts: ICAL.Recur['parts'], start: Date): number[] {
   const hours = parts.BYHOUR ?? [start.getUTCHours()];
   const minutes = parts.BYMINUTE ?? [start.getUTCMinutes()];
   const seconds = parts.BYSECOND ?? [start.getUTCSeconds()];
@@ -319,11 +317,22 @@ const minutesOf = (part: Component, name: string): number =>
 /** The only offset, or the first zone that Windows knows whose clocks change around now as the file says. */
 async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promise<string | undefined> {
   const all = new Set<number>();
+  /** The offsets half a day before and after each change of the clocks in this year and the next, by time in UTC. */
   const around = new Map<string, number>();
   for (const part of parts) {
     await pause();
     all.add(minutesOf(part, 'tzoffsetto'));
-    noteOffsets(part, nowMs, around);
+    const [rule] = (part.lines.get('rrule') ?? []).slice(0, 1).map(ruleOf);
+    const startMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
+    // A rule that ends is one of the past.
+    if (startMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) continue;
+    const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
+    for (const wallMs of [...expandRule(rule, startMs, nowMs, nowMs + 366 * DAY_MS)].flat()) {
+      const utcMs = wallMs - from * 60_000;
+      // Not at the change itself, for which Exchange writes an hour of its own.
+      around.set(formatWallTime(utcMs - DAY_MS / 2), from).set(formatWallTime(utcMs + DAY_MS / 2), to);
+      if (around.size > MAX_DATES) throw new Error('too many changes of the clocks');
+    }
   }
   if (all.size === 1) return fixedZone([...all][0]!);
   for (const { iana } of around.size > 0 ? WINDOWS_TO_IANA_MAP : []) {
@@ -334,21 +343,4 @@ async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promis
       return name;
   }
   return undefined;
-}
-
-/**
- * Notes the offsets of a part of a zone half a day before and after each of its changes in this year and the next:
- * Exchange writes an hour of its own for the change. @throws Error for too many changes
- */
-function noteOffsets(part: Component, nowMs: number, around: Map<string, number>): void {
-  const [rule] = (part.lines.get('rrule') ?? []).slice(0, 1).map(ruleOf);
-  const startMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
-  // A rule that ends is one of the past.
-  if (startMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) return;
-  const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
-  for (const wallMs of [...expandRule(rule, startMs, nowMs, nowMs + YEAR_MS)].flat()) {
-    const utcMs = wallMs - from * 60_000;
-    around.set(formatWallTime(utcMs - DAY_MS / 2), from).set(formatWallTime(utcMs + DAY_MS / 2), to);
-    if (around.size > MAX_DATES) throw new Error('too many changes of the clocks');
-  }
 }
