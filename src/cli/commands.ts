@@ -17,17 +17,12 @@ const CONFIG = { config: textOption('FILE', 'settings; those of the environment 
 
 const CHECK_OPTIONS = {
   ...CONFIG,
-  write: flag(
-    'also create a draft of each kind, write each field, read it back, clear it, and delete the draft for good',
-  ),
+  write: flag('also try each field on a draft: write it, read it back, clear it; then delete the draft for good'),
   json: flag('machine-readable: {"ok", "counts", "rows": [{"area", "name", "state", "message", "advice"}]}'),
 } as const;
 
 const PLUGIN_OPTIONS = {
-  config: textOption(
-    'FILE',
-    "take the mapping and the webhook secret from the gateway's configuration and environment",
-  ),
+  config: textOption('FILE', 'take the mapping and the webhook secret from the configuration and the environment'),
   mapping: textOption('NAME', 'one that comes with the gateway, or the path of a file (default: wordpress-meta)'),
   'webhook-url': textOption('URL', "where the site reaches the gateway's admin port: http://GATEWAY:3001/-/changes"),
   'webhook-secret': textOption('TEXT', 'signs the webhooks of WordPress; not needed with --config'),

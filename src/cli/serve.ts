@@ -33,7 +33,9 @@ export async function serve(configFile: string | undefined): Promise<number> {
   if (siteUrl !== undefined && user === undefined)
     say('info', 'no service account (upstream.user): images that were uploaded to a draft are missing');
   const signalled = nextSignal();
-  if (!hasReplica(config)) {
+  // With a replica on disk the gateway starts even if the site is unreachable.
+  const hasReplica = config.dataDir !== undefined && existsSync(join(config.dataDir, 'calendar.sqlite'));
+  if (!hasReplica) {
     const signal = await Promise.race([checkSite(config, say), signalled]);
     // It needs no clean-up: nothing is open yet.
     if (signal !== undefined) process.exit(0);
@@ -79,10 +81,6 @@ function exitOnUncaught(gateway: Gateway, log: Observe): void {
     void gateway.stop().finally(() => process.exit(1));
   });
 }
-
-/** With a replica on disk the gateway starts even if the site is unreachable. */
-const hasReplica = ({ dataDir }: Config): boolean =>
-  dataDir !== undefined && existsSync(join(dataDir, 'calendar.sqlite'));
 
 /**
  * Reads the site's description and the service account once, so that a mistake in the configuration ends the start. An

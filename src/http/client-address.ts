@@ -17,8 +17,6 @@ const UNKNOWN = 'unknown';
 /** A dual-stack socket reports 10.0.0.1 as the IPv4-mapped address `::ffff:10.0.0.1`. */
 const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
-const peerOf = ({ socket }: IncomingMessage): string => unmapped(socket.remoteAddress ?? '');
-
 /**
  * Parses an entry of X-Forwarded-For. Some proxies add the port, with which every connection would count as
  * another client.
@@ -56,7 +54,7 @@ export function createClientAddress(trusted: TrustedProxies, observe: Observe): 
     hop === 0 || (trusted !== true && isProxy(parseForwarded(entry)));
   return (req) => {
     const forwarded = req.headers['x-forwarded-for'];
-    const peer = peerOf(req);
+    const peer = unmapped(req.socket.remoteAddress ?? '');
     if (typeof forwarded !== 'string') return peer;
     if (!isProxy(peer)) {
       warn(peer);

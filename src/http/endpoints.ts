@@ -15,7 +15,6 @@ import { Terms } from '../calendar/terms.ts';
 import type { Config } from '../config-schema.ts';
 import { invalidParams, noRoute, notReady, readOnlyCalendar, unknownNamespace } from '../interface/errors.ts';
 import { openApi } from '../interface/openapi.ts';
-import type { Input } from '../interface/parameter.ts';
 import {
   describeNamespace,
   describeRoute,
@@ -121,15 +120,8 @@ export function routes(options: RouteOptions): Middleware {
       state.apiResponse = { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };
       return;
     }
-    const response = await run({
-      route,
-      endpoint,
-      pathSegment: ctx.captures?.[0],
-      state,
-      body,
-      idempotencyKey,
-      isDryRun,
-    });
+    const pathSegment = ctx.captures?.[0];
+    const response = await run({ route, endpoint, pathSegment, state, body, idempotencyKey, isDryRun });
     const unknown = DESCRIPTIONS.has(endpoint.operation) ? [] : unknownNames(endpoint, { ...state.query, ...body });
     const headers = { ...response.headers, ...(unknown.length > 0 && unknownParametersHeader(unknown)) };
     state.apiResponse = { ...response, headers };
@@ -165,13 +157,8 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
     const route = routeAt(path)!;
     const [, pathSegment] = PATTERN_OF.get(route)!.exec(path)!;
     const endpoint = endpointOf(route, 'GET')!;
-    const { body } = await run({
-      route,
-      endpoint,
-      pathSegment,
-      state: { ...newState(''), ...mounted, query },
-      body: {},
-    });
+    const state = { ...newState(''), ...mounted, query };
+    const { body } = await run({ route, endpoint, pathSegment, state, body: {} });
     if (!(body instanceof RenderedList)) return parseRendered(toBuffer(body));
     return { ...body.rest, [body.name]: await parseItems(body.items) };
   };
@@ -232,11 +219,14 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     const input = await validate(endpoint, { path, query, body }, await referenceChecks(services, request, route.kind));
     if (operation === 'changes') return useCases.changes(input);
     if (operation === 'feed') return useCases.feeds.atom(input, request);
-    if (operation === 'calendar') return calendarFile(useCases, input, request);
+    const { id, slug = '' } = input.path;
+    if (operation === 'calendar' && id !== undefined) return useCases.feeds.eventCalendar(id, input, request);
+    if (operation === 'calendar') return useCases.feeds.calendar(input, request);
     const ofKind = useCases[route.kind as Kind];
     // The parameter `fields`; WordPress's `_fields` is applied in `responseParams`.
     if (operation === 'list') return withProperties(await ofKind.list(input, request), input.values.fields);
-    const idOfRecord = () => idInPath(services, route, input, request);
+    // Of an unknown slug 0, as in the original: "Event with ID 0 does not exist."
+    const idOfRecord = async () => id ?? (await resolveSlug(services, route.kind as PostKind, slug, request)) ?? 0;
     if (operation === 'read') return ofKind.read(await idOfRecord(), input, request);
     return withCreatedInError(request, services.observe, async () =>
       operation === 'create' ? ofKind.create(input, request) : ofKind[operation](await idOfRecord(), input, request),
@@ -244,18 +234,6 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
   }
 
   return runEndpoint;
-}
-
-/** Of a list, or of the event whose id the path has. */
-function calendarFile({ feeds }: UseCases, input: Input, request: RequestContext): Promise<ApiResponse> {
-  const { id } = input.path;
-  return id === undefined ? feeds.calendar(input, request) : feeds.eventCalendar(id, input, request);
-}
-
-/** The id that the path names; of an unknown slug 0, as in the original: "Event with ID 0 does not exist." */
-async function idInPath(services: Services, route: Route, { path }: Input, request: RequestContext): Promise<number> {
-  if (route.by === 'id') return path.id!;
-  return (await resolveSlug(services, route.kind as PostKind, path.slug!, request)) ?? 0;
 }
 
 function namespaceContext({ mount, baseUrl }: State, services: Services): NamespaceContext {

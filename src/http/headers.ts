@@ -5,10 +5,8 @@ import type { Services } from '../calendar/services.ts';
 import type { Config } from '../config-schema.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
 
-/** The headers with a login: responses vary by them. */
-export const LOGIN_HEADERS = ['Authorization'];
-/** All that say who calls. A nonce without a login is refused (`invalidNonce`): no response varies by it. */
-export const CALLER_HEADERS = [...LOGIN_HEADERS, 'X-WP-Nonce'];
+/** Those that say who calls. A nonce without a login is refused (`invalidNonce`): no response varies by it. */
+export const CALLER_HEADERS = ['Authorization', 'X-WP-Nonce'];
 
 export const namesCaller = (headers: IncomingHttpHeaders): boolean =>
   CALLER_HEADERS.some((name) => headers[name.toLowerCase()] !== undefined);
@@ -19,13 +17,12 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'X-Robots-Tag': 'noindex',
   'X-Content-Type-Options': 'nosniff',
   'Access-Control-Expose-Headers':
-    'X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link, ETag, ' +
-    'X-Request-Id, Retry-After, Date, Age, Warning, WWW-Authenticate, X-Unknown-Parameters, ' +
-    'X-Calendar-Version, Idempotent-Replayed',
+    'X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link, ETag, X-Request-Id, Retry-After, Date, ' +
+    'Age, Warning, WWW-Authenticate, X-Unknown-Parameters, X-Calendar-Version, Idempotent-Replayed',
   'Access-Control-Allow-Headers':
     `${CALLER_HEADERS.join(', ')}, Content-Disposition, Content-MD5, Content-Type, ` +
     'If-None-Match, Cache-Control, X-Requested-With, X-Calendar-Min-Version, Idempotency-Key',
-  Vary: ['Origin', ...LOGIN_HEADERS, 'Accept-Encoding', 'X-Calendar-Min-Version'].join(', '),
+  Vary: 'Origin, Authorization, Accept-Encoding, X-Calendar-Min-Version',
 };
 
 /** Of a create: a retry with the same key returns the same record, with the second header. */

@@ -13,15 +13,11 @@ import { allowHeader } from './respond.ts';
 import { chunksOf, parseItems, parseRendered } from './response-cache.ts';
 import type { Middleware } from './state.ts';
 
-interface ResponseParams {
-  fields: string[];
-  envelope: boolean;
-  jsonp: string | undefined;
-}
+type ResponseParams = ReturnType<typeof parseResponseParams>;
 
 const CALLBACK = /^[\w.]+$/;
 
-function parseResponseParams(query: JsonObject): ResponseParams {
+function parseResponseParams(query: JsonObject) {
   // WordPress ignores an empty callback name.
   const jsonp = (query._jsonp ?? '') === '' ? undefined : String(query._jsonp);
   if (jsonp !== undefined && !CALLBACK.test(jsonp)) throw invalidCallback();

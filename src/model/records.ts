@@ -92,9 +92,7 @@ export interface EventFields extends PostFields {
   timezone: string;
   /** Encoded by text/cost.ts. */
   cost: string;
-  /**
-   * `''`: the event never had one, and responses show its permalink. `NO_WEBSITE`: its website was removed.
-   */
+  /** `''`: the event never had one, and responses show its permalink. `NO_WEBSITE`: its website was removed. */
   website: string;
   showMap: boolean;
   showMapLink: boolean;
@@ -163,10 +161,7 @@ export interface TermFields {
   url: string;
 }
 
-/**
- * The text to search: the source text if the CMS sends it, otherwise the rendered text. No
- * response has it.
- */
+/** The text to search: the source text if the CMS sends it, otherwise the rendered text. No response has it. */
 export interface Searchable {
   searchText: string;
 }

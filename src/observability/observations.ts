@@ -1,5 +1,4 @@
-// Everything that can be observed in the gateway, as one union. The log and the metrics are its two
-// readers.
+// Everything that can be observed in the gateway, as one union. The log and the metrics are its two readers.
 
 import type { UnavailableReason } from '../errors.ts';
 

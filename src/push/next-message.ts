@@ -1,83 +1,42 @@
-// What a receiver gets next: a signed message for each batch of changes, or as a build hook a request without a body.
+// What a receiver gets next: a signed message that names changes, or as a build hook a request without a body.
 
 import { createHash } from 'node:crypto';
-import type { ChangeJournal, JournalEntry, JournalPosition } from '../store/change-journal.ts';
+import { Webhook } from 'standardwebhooks';
+import type { JournalEntry, JournalPosition } from '../store/change-journal.ts';
 
-export interface Message {
-  /** Undefined of a build hook. */
-  signed: { id: string; body: string } | undefined;
-  /** Of a receiver that has accepted it. */
-  next: JournalPosition;
-}
+export type Message = { id: string; body: string };
 
-/** Undefined: nothing is due. */
-export type NextMessage = () => Message | undefined;
-
-export interface Progress {
-  journal: ChangeJournal;
-  isWanted: (entry: JournalEntry) => boolean;
-  /** Undefined: the receiver is new. */
-  position: () => JournalPosition | undefined;
-  keep: (position: JournalPosition) => void;
-  nowMs: () => number;
-}
-
-/** What Cloudflare's API purges in one request; Fastly's takes 256. */
-const BATCH = 100;
 /** A build waits no longer than this many quiet periods, although changes go on. */
 const MAX_QUIET_PERIODS = 10;
 
-/** Of a receiver with a secret: changes are due at once. */
-export function nextBatches({ journal, isWanted, position, keep, nowMs }: Progress): NextMessage {
-  return () => {
-    for (;;) {
-      const from = position();
-      const page = from && journal.since(from, BATCH);
-      // Nobody knows what has changed since.
-      if (!page) {
-        const next = journal.head();
-        return { signed: describe('calendar.reset', {}, next, nowMs()), next };
-      }
-      const entries = page.entries.filter(isWanted);
-      const changes = entries.map(({ kind, id, change }) => ({ kind, id, change }));
-      if (entries.length > 0)
-        return { signed: describe('calendar.changed', { changes }, entries, nowMs()), next: page.next };
-      if (page.entries.length > 0) keep(page.next);
-      if (!page.hasMore) return undefined;
-    }
-  };
-}
-
 /**
- * @param facts make the id: it is the same for the same changes, also after a restart, and differs if a record has
- *   changed again, because each change has a number of its own in the journal
+ * The id is the same for the same changes, also after a restart, and differs if a record has changed again, because
+ * each change has a number of its own in the journal.
+ * @param entries undefined: nobody knows what has changed until `position`
  */
-function describe(type: string, data: object, facts: unknown, nowMs: number): Message['signed'] {
+export function messageOf(entries: JournalEntry[] | undefined, position: JournalPosition, nowMs: number): Message {
+  const type = entries ? 'calendar.changed' : 'calendar.reset';
+  const data = entries ? { changes: entries.map(({ kind, id, change }) => ({ kind, id, change })) } : {};
+  const hash = createHash('sha256').update(JSON.stringify([type, entries ?? position]));
   const timestamp = new Date(nowMs).toISOString();
-  const hash = createHash('sha256')
-    .update(JSON.stringify([type, facts]))
-    .digest('base64url');
-  return { id: `msg_${hash.slice(0, 27)}`, body: JSON.stringify({ type, timestamp, data }) };
+  return { id: `msg_${hash.digest('base64url').slice(0, 27)}`, body: JSON.stringify({ type, timestamp, data }) };
 }
 
-/** Of a build hook: a build is due when nothing has changed for `quietS`. */
-export function nextBuilds(quietS: number, { journal, isWanted, position, nowMs }: Progress): NextMessage {
-  const quietMs = quietS * 1000;
-  /** Up to where changes were seen, and when the first and the last were noticed. */
-  let seen: JournalPosition | undefined;
-  let waiting: { firstMs: number; lastMs: number } | undefined;
-  return () => {
-    for (let hasMore = true; hasMore; ) {
-      const from = seen ?? position();
-      const page = from && journal.since(from, BATCH);
-      if (!page || page.entries.some(isWanted)) waiting = { firstMs: waiting?.firstMs ?? nowMs(), lastMs: nowMs() };
-      seen = page?.next ?? journal.head();
-      hasMore = page?.hasMore === true;
-    }
-    if (!waiting) return undefined;
-    const { firstMs, lastMs } = waiting;
-    if (nowMs() < Math.min(lastMs + quietMs, firstMs + quietMs * MAX_QUIET_PERIODS)) return undefined;
-    waiting = undefined;
-    return { signed: undefined, next: seen! };
+/** With the time of this attempt. */
+export function signedHeaders({ id, body }: Message, secret: string, nowMs: number): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(nowMs / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, new Date(nowMs), body),
   };
+}
+
+/** When a build is due, and when at the latest. */
+export type BuildTimes = { dueMs: number; latestMs: number };
+
+/** A change now starts the quiet period again: a build is due when nothing has changed for `quietS`. */
+export function buildTimes(before: BuildTimes | undefined, quietS: number, nowMs: number): BuildTimes {
+  const latestMs = before?.latestMs ?? nowMs + quietS * 1000 * MAX_QUIET_PERIODS;
+  return { dueMs: Math.min(nowMs + quietS * 1000, latestMs), latestMs };
 }

@@ -2,7 +2,6 @@
 // connection to it, to public hosts only unless the operator allows others, without redirects.
 
 import { createHash } from 'node:crypto';
-import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
 import {
   checkUrl,
@@ -13,10 +12,10 @@ import {
 } from '../cms/public-request.ts';
 import type { Config } from '../config-schema.ts';
 import type { Observe } from '../observability/observations.ts';
-import type { JournalEntry, JournalPosition } from '../store/change-journal.ts';
+import type { JournalPosition } from '../store/change-journal.ts';
 import type { Replica } from '../store/replica.ts';
 import { getState, setState } from '../store/state.ts';
-import { type Message, type NextMessage, nextBatches, nextBuilds } from './next-message.ts';
+import { type BuildTimes, buildTimes, type Message, messageOf, signedHeaders } from './next-message.ts';
 
 export type ReceiverSettings = NonNullable<Config['push']>[number];
 
@@ -37,8 +36,15 @@ export interface ReceiverOptions {
   timeoutMs?: number;
 }
 
-type ReceiverRequest = { method: 'GET' | 'POST'; headers: Record<string, string>; body: string | null };
+interface Due {
+  /** Undefined of a build hook. */
+  message?: Message;
+  /** Of a receiver that has accepted it. */
+  position: JournalPosition;
+}
 
+/** What Cloudflare's API purges in one request; Fastly's takes 256. */
+const BATCH = 100;
 const TIMEOUT_MS = 10_000;
 /** After the first failure; doubles with each, up to an hour. A batch is never given up. */
 const FIRST_PAUSE_MS = 2000;
@@ -52,40 +58,38 @@ const MAX_ANSWER_BYTES = 4096;
  */
 export class Receiver {
   readonly #settings: ReceiverSettings;
-  readonly #options: ReceiverOptions & { nowMs: () => number; random: () => number };
+  readonly #options: ReceiverOptions & { nowMs: () => number; random: () => number; timeoutMs: number };
   readonly #label: { receiver: number; host: string };
-  readonly #webhook: Webhook | undefined;
-  readonly #connection: ReturnType<typeof openReceiver>;
+  /** Connections of its own: a slow receiver keeps none from another. */
+  readonly #agent: Agent;
+  readonly #isAllowedAddress: (address: string) => boolean;
   readonly #stopping = new AbortController();
   /** The key of its position: its address without what that says. */
   readonly #key: string;
   /** The receiver has everything up to here. Undefined until it is looked up. */
   #position: JournalPosition | undefined;
+  /** The journal is read up to here: of a build hook further than `#position`. */
+  #read: JournalPosition | undefined;
   /** Is sent until it is accepted, unchanged, so that a repetition has the same id. */
-  #message: Message | undefined;
-  #next: NextMessage;
+  #due: Due | undefined;
+  /** Of a build hook. Undefined: nothing has changed since the last build. */
+  #build: BuildTimes | undefined;
   #sending: Promise<void> | undefined;
   /** `retryMs`: when the next attempt is due after a failure. */
   #last = { answer: undefined as string | undefined, answeredMs: 0, failures: 0, retryMs: 0 };
 
   constructor(settings: ReceiverSettings, index: number, options: ReceiverOptions) {
     this.#settings = settings;
-    const { timeoutMs = TIMEOUT_MS } = options;
-    this.#options = { nowMs: Date.now, random: Math.random, ...options };
+    this.#options = { nowMs: Date.now, random: Math.random, timeoutMs: TIMEOUT_MS, ...options };
     this.#label = { receiver: index, host: new URL(settings.url).host };
-    this.#webhook = settings.secret === undefined ? undefined : new Webhook(settings.secret);
-    this.#connection = openReceiver(new URL(settings.url), settings.allowPrivate === true, timeoutMs);
+    // `checkUrl` checks an address in the URL itself, and `lookup` those of a name. A private network may have names
+    // that only the system's own lookup knows.
+    const [isAllowed, connect] = settings.allowPrivate
+      ? [() => true, {}]
+      : [isPublicAddress, { lookup: createCheckedLookup(resolveHost, isPublicAddress) }];
+    this.#isAllowedAddress = isAllowed;
+    this.#agent = new Agent({ connections: 1, allowH2: false, connect });
     this.#key = `push:${createHash('sha256').update(settings.url).digest('hex').slice(0, 16)}`;
-    this.#next = this.#createNext();
-  }
-
-  #createNext(): NextMessage {
-    const { replica, nowMs } = this.#options;
-    const { kinds, quietS } = this.#settings;
-    const isWanted = ({ kind }: JournalEntry) => kinds?.includes(kind) ?? true;
-    const [position, keep] = [() => this.#keptPosition(), (next: JournalPosition) => this.#keep(next)];
-    const progress = { journal: replica.journal, isWanted, position, keep, nowMs };
-    return quietS === undefined ? nextBatches(progress) : nextBuilds(quietS, progress);
   }
 
   status() {
@@ -106,21 +110,44 @@ export class Receiver {
    * accepted. At worst the other gateway repeats it.
    */
   leave(): void {
-    this.#position = this.#message = undefined;
-    this.#next = this.#createNext();
+    this.#position = this.#read = this.#due = this.#build = undefined;
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#sending?.catch(() => undefined);
-    await this.#connection.close();
+    await this.#agent.destroy();
   }
 
   async #sendAll(hasLease: () => boolean): Promise<void> {
     while (hasLease() && !this.#stopping.signal.aborted) {
-      this.#message ??= this.#next();
-      if (!this.#message || !(await this.#deliver(this.#message))) return;
+      this.#due ??= this.#readOn();
+      if (!this.#due || !(await this.#deliver(this.#due))) return;
     }
+  }
+
+  /** Reads on in the journal. Undefined: nothing is due. */
+  #readOn(): Due | undefined {
+    const { replica, nowMs } = this.#options;
+    const { kinds, quietS } = this.#settings;
+    for (let hasMore = true; hasMore; ) {
+      const from = this.#read ?? this.#keptPosition();
+      const page = from && replica.journal.since(from, BATCH);
+      const position = page?.next ?? replica.journal.head();
+      this.#read = position;
+      hasMore = page?.hasMore === true;
+      // Undefined: nobody knows what has changed since.
+      const wanted = page?.entries.filter(({ kind }) => kinds?.includes(kind) ?? true);
+      if (wanted?.length === 0) continue;
+      if (quietS === undefined) return { message: messageOf(wanted, position, nowMs()), position };
+      this.#build = buildTimes(this.#build, quietS, nowMs());
+    }
+    const position = this.#read!;
+    // The receiver wants none of the changes since its position.
+    if (quietS === undefined && position.number !== this.#position?.number) this.#keep(position);
+    if (!this.#build || nowMs() < this.#build.dueMs) return undefined;
+    this.#build = undefined;
+    return { position };
   }
 
   #keptPosition(): JournalPosition | undefined {
@@ -138,18 +165,18 @@ export class Receiver {
   }
 
   /** Resolves with whether the receiver has accepted it. */
-  async #deliver(message: Message): Promise<boolean> {
+  async #deliver(due: Due): Promise<boolean> {
     const { nowMs, observe } = this.#options;
     const startedMs = nowMs();
-    const answer = await this.#connection.send(this.#requestOf(message, startedMs), this.#stopping.signal);
+    const answer = await this.#send(due, startedMs);
     if (this.#stopping.signal.aborted) return false;
     const isAccepted = /^2\d\d$/.test(answer);
     const answeredMs = nowMs();
     const failures = isAccepted ? 0 : this.#last.failures + 1;
     this.#last = { answer, answeredMs, failures, retryMs: isAccepted ? 0 : answeredMs + this.#pauseMs(failures) };
     if (isAccepted) {
-      this.#message = undefined;
-      this.#keep(message.next);
+      this.#due = undefined;
+      this.#keep(due.position);
     }
     const position = this.#position?.number ?? 0;
     observe({ type: 'push', ...this.#label, answer, failures, position, durationMs: answeredMs - startedMs });
@@ -160,40 +187,17 @@ export class Receiver {
     return Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS) * (0.5 + this.#options.random() / 2);
   }
 
-  #requestOf({ signed }: Message, nowMs: number): ReceiverRequest {
-    const userAgent = { 'user-agent': 'calendar-gateway' };
-    if (!signed || !this.#webhook) return { method: this.#settings.method ?? 'POST', headers: userAgent, body: null };
-    const { id, body } = signed;
-    const headers = {
-      ...userAgent,
-      'content-type': 'application/json',
-      'webhook-id': id,
-      'webhook-timestamp': String(Math.floor(nowMs / 1000)),
-      'webhook-signature': this.#webhook.sign(id, new Date(nowMs), body),
-    };
-    return { method: 'POST', headers, body };
-  }
-}
-
-/**
- * Connections to one receiver: a slow one keeps none from another.
- * @param timeoutMs for everything: DNS, connecting, the answer
- */
-function openReceiver(url: URL, allowPrivate: boolean, timeoutMs: number) {
-  // `checkUrl` checks an address in the URL itself, and `lookup` those of a name. A private network may have names that
-  // only the system's own lookup knows.
-  const [isAllowed, connect] = allowPrivate
-    ? [() => true, {}]
-    : [isPublicAddress, { lookup: createCheckedLookup(resolveHost, isPublicAddress) }];
-  const agent = new Agent({ connections: 1, allowH2: false, connect });
-
   /** The status, or a short reason for none. Never part of the address, whose path may be a secret. */
-  async function send(sent: ReceiverRequest, stopping: AbortSignal): Promise<string> {
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const signal = AbortSignal.any([stopping, timeout]);
+  async #send({ message }: Due, nowMs: number): Promise<string> {
+    const { url, method = 'POST', secret } = this.#settings;
+    const headers = { 'user-agent': 'calendar-gateway', ...(message && signedHeaders(message, secret!, nowMs)) };
+    // For everything: DNS, connecting, the answer.
+    const timeout = AbortSignal.timeout(this.#options.timeoutMs);
+    const signal = AbortSignal.any([this.#stopping.signal, timeout]);
+    const sent = { method, headers, body: message?.body ?? null, dispatcher: this.#agent, signal };
     try {
-      checkUrl(url, true, isAllowed);
-      const { statusCode, body } = await request(url, { ...sent, dispatcher: agent, signal });
+      checkUrl(new URL(url), true, this.#isAllowedAddress);
+      const { statusCode, body } = await request(url, sent);
       await body.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => undefined);
       return String(statusCode);
     } catch (error) {
@@ -202,6 +206,4 @@ function openReceiver(url: URL, allowPrivate: boolean, timeoutMs: number) {
       return (error as NodeJS.ErrnoException).code ?? 'failed';
     }
   }
-
-  return { send, close: () => agent.destroy() };
 }

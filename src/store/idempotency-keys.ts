@@ -37,11 +37,6 @@ const MAX_KEYS = 20_000;
 
 /** The store of a gateway without a cluster. Calls reject with `ReplicaError`. */
 export function openIdempotencyStore(db: Database): IdempotencyStore {
-  const find = (key: string) =>
-    db.get<{ entry: string }>(sql`SELECT entry FROM idempotency_key WHERE key = ${key}`)?.entry;
-  const update = (key: string, entry: IdempotencyEntry) =>
-    db.run(sql`UPDATE idempotency_key SET entry = ${JSON.stringify(entry)} WHERE key = ${key}`);
-
   /** Deletes all but the newest `count` of these keys. */
   const prune = (condition: Sql, count: number) =>
     db.run(sql`
@@ -52,8 +47,8 @@ export function openIdempotencyStore(db: Database): IdempotencyStore {
     async claim(owner, key, entry) {
       return db.transaction(() => {
         db.run(sql`DELETE FROM idempotency_key WHERE started_ms < ${entry.startedMs - KEY_TTL_MS}`);
-        const known = find(key);
-        if (known !== undefined) return db.parse<IdempotencyEntry>(known);
+        const known = db.get<{ entry: string }>(sql`SELECT entry FROM idempotency_key WHERE key = ${key}`);
+        if (known) return db.parse<IdempotencyEntry>(known.entry);
         prune(sql`owner = ${owner}`, MAX_KEYS_PER_USER - 1);
         prune(sql`1`, MAX_KEYS - 1);
         db.insert('idempotency_key', { key, owner, started_ms: entry.startedMs, entry: JSON.stringify(entry) });
@@ -61,14 +56,11 @@ export function openIdempotencyStore(db: Database): IdempotencyStore {
       });
     },
     async compareAndSet(key, expected, entry) {
-      return db.transaction(() => {
-        if (find(key) !== JSON.stringify(expected)) return false;
-        update(key, entry);
-        return true;
-      });
+      const [old, next] = [JSON.stringify(expected), JSON.stringify(entry)];
+      return db.run(sql`UPDATE idempotency_key SET entry = ${next} WHERE key = ${key} AND entry = ${old}`) > 0;
     },
     async set(key, entry) {
-      update(key, entry);
+      db.run(sql`UPDATE idempotency_key SET entry = ${JSON.stringify(entry)} WHERE key = ${key}`);
     },
     async delete(key) {
       db.run(sql`DELETE FROM idempotency_key WHERE key = ${key}`);

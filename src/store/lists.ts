@@ -89,7 +89,6 @@ function pageOf(visible: VisibleRecords, rows: Sql, orderBy: Sql, { limit, offse
   return { ids, total };
 }
 
-/** Ids and total of a list of venues or organizers. */
 export function listLinked(visible: VisibleRecords, kind: LinkedKind, filter: LinkedFilter): IdPage {
   const { words = [], event, hasEvents, upcomingFromUtc, statuses, modifiedAfter, customFields } = filter;
   const conditions = [
@@ -151,7 +150,6 @@ function isNotEmpty({ kind, include }: TermFilter): Sql {
     SELECT id FROM up)`;
 }
 
-/** Ids and total of a list of terms. */
 export function listTerms(visible: VisibleRecords, filter: TermFilter): IdPage {
   const { kind, search, include, exclude, parent, event, slug, noticedFrom } = filter;
   const conditions = [sql`r.kind = ${kind}`];

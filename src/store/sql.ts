@@ -63,9 +63,9 @@ const CALLER_TABLES = ['event', 'event_link', 'event_text', 'linked_record', 'cu
  */
 export function readingAsCaller(schema: string, statement: Sql): Sql {
   const tables = CALLER_TABLES.map((name) => {
-    const hidden = name === 'image' ? `SELECT id FROM ${schema}.image` : `SELECT id FROM ${schema}.post`;
+    const own = `${schema}.${name === 'image' ? 'image' : 'post'}`;
     return `${name} AS NOT MATERIALIZED (
-      SELECT * FROM main.${name} WHERE id NOT IN (${hidden}) UNION ALL SELECT * FROM ${schema}.${name})`;
+      SELECT * FROM main.${name} WHERE id NOT IN (SELECT id FROM ${own}) UNION ALL SELECT * FROM ${schema}.${name})`;
   });
   return sql`${raw(`WITH ${tables.join(', ')}`)} ${statement}`;
 }

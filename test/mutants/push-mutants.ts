@@ -17,8 +17,8 @@ export const PUSH_MUTANTS: readonly Mutant[] = [
       title: 'do not reach localhost',
     },
     'push: a message stays until it is accepted': {
-      code: '|| !(await this.#deliver(this.#message))',
-      replacement: '|| !(await this.#deliver(this.#message).then(() => true))',
+      code: '|| !(await this.#deliver(this.#due))',
+      replacement: '|| !(await this.#deliver(this.#due).then(() => true))',
       title: 'ten minutes',
     },
     'push: the position is kept': {

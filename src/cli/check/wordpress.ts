@@ -82,10 +82,8 @@ const ACF_IN_REST =
 /** The plugin would register a misspelt key, too. Names no field: the table prints the same advice only once. */
 function registerKeys(pluginAdvice: string, fields: readonly string[] = []): string {
   const keys = fields.filter((name) => name.startsWith('meta.'));
-  const compare =
-    keys.length > 0
-      ? `Compare the name with the keys that the site shows: ${keys.join(', ')}. If it is none of them ` +
-        'and right, the site has to show it: '
-      : '';
-  return `${compare}WordPress silently drops keys that are not registered for its REST API.\n${pluginAdvice}`;
+  const register = `WordPress silently drops keys that are not registered for its REST API.\n${pluginAdvice}`;
+  if (keys.length === 0) return register;
+  const compare = `Compare the name with the keys that the site shows: ${keys.join(', ')}. If it is none of them`;
+  return `${compare} and right, the site has to show it: ${register}`;
 }

@@ -123,13 +123,12 @@ async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceE
   const times = timesOf(json);
   if (typeof times === 'string') return times;
   const url = addressOf(json.url);
-  const page = url || siteUrl;
   return {
     key: id,
     uid: lineOf(json.global_id) || `${new URL(siteUrl).hostname}?id=${id}`,
     title: lineOf(json.title),
-    description: await safeHtml(textOf(json.description, 100_000), page),
-    excerpt: await safeHtml(textOf(json.excerpt, 100_000), page),
+    description: await safeHtml(textOf(json.description, 100_000), url || siteUrl),
+    excerpt: await safeHtml(textOf(json.excerpt, 100_000), url || siteUrl),
     ...times,
     cost: decodeEntities(lineOf(json.cost)),
     website: addressOf(json.website),

@@ -8,7 +8,6 @@ import { dayStartMs, formatWallTime, parseWallTime } from '../../time/wall-time.
 import * as zones from '../../time/zones.ts';
 import { type Component, type Property, pause, properties, textOf } from './icalendar-text.ts';
 
-const YEAR_MS = 366 * DAY_MS;
 /** Hours times minutes times seconds of one day: those of a year are fewer than the events that a source may have. */
 const MAX_TIMES_A_DAY = 24;
 /** Of one series: a hundred years of days are fewer. */
@@ -37,8 +36,11 @@ export interface Moment {
   zone: string;
 }
 
-export function momentAt(wallMs: number, { zone, isDate }: Pick<Moment, 'zone' | 'isDate'>): Moment {
-  return { wallMs, epochMs: epochOf(wallMs, zone), isDate, zone };
+/** As RFC 5545 has it: a time that the clock shows twice is the first, a skipped one continues from before the gap. */
+export function momentAt(wallMs: number, { zone: name, isDate }: Pick<Moment, 'zone' | 'isDate'>): Moment {
+  const zone = zones.siteZone(name);
+  const epochMs = zones.instantsOf(formatWallTime(wallMs), zone)[0] ?? zones.wallMsToEpoch(wallMs, zone);
+  return { wallMs, epochMs, isDate, zone: name };
 }
 
 /** `20270501`, or in UTC `20270501T180000Z`: names an instance of a series. */
@@ -82,10 +84,10 @@ export function endOf(component: Component, own: Moment, start: Moment, context:
   const isForward = ICAL.Duration.isValueString(duration) && !duration.startsWith('-');
   const said = isForward ? ICAL.Duration.fromString(duration) : new ICAL.Duration({});
   const days = end ? Math.round((end.wallMs - own.wallMs) / DAY_MS) : said.weeks * 7 + said.days;
-  if (own.isDate) return epochOf(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start.zone);
+  if (own.isDate) return momentAt(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start).epochMs;
   if (end) return start.epochMs + Math.max(0, end.epochMs - own.epochMs);
   const ms = ((said.hours * 60 + said.minutes) * 60 + said.seconds) * 1000;
-  return (days === 0 ? start.epochMs : epochOf(start.wallMs + days * DAY_MS, start.zone)) + ms;
+  return (days === 0 ? start.epochMs : momentAt(start.wallMs + days * DAY_MS, start).epochMs) + ms;
 }
 
 /** The times of an event as the calendar has them. */
@@ -195,7 +197,7 @@ function* expandRule(rule: ICAL.Recur, startMs: number, fromMs: number, toMs: nu
   if (parts.BYWEEKNO) throw new Error('a rule with numbers of weeks');
   const start = dayOf(Math.floor(startMs / DAY_MS));
   const isWanted = dayFilter(rule, start);
-  const times = timesOfDay(parts, startMs - start.number * DAY_MS);
+  const times = timesOfDay(parts, new Date(startMs));
   const positions = new Set(parts.BYSETPOS);
   // ical.js counts weekdays from 1, Sunday.
   const numberOf = (day: Day) => periodOf(day, wkst - 1);
@@ -263,16 +265,15 @@ function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boole
   };
 }
 
-/** Milliseconds since midnight, sorted. */
-function timesOfDay(parts: ICAL.Recur['parts'], startTime: number): number[] {
-  const seconds = Math.floor(startTime / 1000);
-  const hours = parts.BYHOUR ?? [Math.floor(seconds / 3600)];
-  const minutes = parts.BYMINUTE ?? [Math.floor(seconds / 60) % 60];
-  const ofMinute = parts.BYSECOND ?? [seconds % 60];
-  if (hours.length * minutes.length * ofMinute.length > MAX_TIMES_A_DAY)
+/** Milliseconds since midnight, sorted: by default the time of day of `start`. */
+function timesOfDay(parts: ICAL.Recur['parts'], start: Date): number[] {
+  const hours = parts.BYHOUR ?? [start.getUTCHours()];
+  const minutes = parts.BYMINUTE ?? [start.getUTCMinutes()];
+  const seconds = parts.BYSECOND ?? [start.getUTCSeconds()];
+  if (hours.length * minutes.length * seconds.length > MAX_TIMES_A_DAY)
     throw new Error('a rule that repeats too often a day');
   const times = hours.flatMap((hour) =>
-    minutes.flatMap((minute) => ofMinute.map((second) => (hour * 3600 + minute * 60 + second) * 1000)),
+    minutes.flatMap((minute) => seconds.map((second) => ((hour * 60 + minute) * 60 + second) * 1000)),
   );
   return times.sort((a, b) => a - b);
 }
@@ -313,17 +314,25 @@ const fixedZone = (minutes: number): string =>
 const minutesOf = (part: Component, name: string): number =>
   ICAL.UtcOffset.fromString(textOf(part, name)).toSeconds() / 60;
 
-/**
- * The only offset, or the first zone that Windows knows whose clocks change as the file says in the years around
- * now.
- */
+/** The only offset, or the first zone that Windows knows whose clocks change around now as the file says. */
 async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promise<string | undefined> {
   const all = new Set<number>();
+  /** The offsets half a day before and after each change of the clocks in this year and the next, by time in UTC. */
   const around = new Map<string, number>();
   for (const part of parts) {
     await pause();
     all.add(minutesOf(part, 'tzoffsetto'));
-    noteOffsets(part, nowMs, around);
+    const [rule] = (part.lines.get('rrule') ?? []).slice(0, 1).map(ruleOf);
+    const startMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
+    // A rule that ends is one of the past.
+    if (startMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) continue;
+    const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
+    for (const wallMs of [...expandRule(rule, startMs, nowMs, nowMs + 366 * DAY_MS)].flat()) {
+      const utcMs = wallMs - from * 60_000;
+      // Not at the change itself, for which Exchange writes an hour of its own.
+      around.set(formatWallTime(utcMs - DAY_MS / 2), from).set(formatWallTime(utcMs + DAY_MS / 2), to);
+      if (around.size > MAX_DATES) throw new Error('too many changes of the clocks');
+    }
   }
   if (all.size === 1) return fixedZone([...all][0]!);
   for (const { iana } of around.size > 0 ? WINDOWS_TO_IANA_MAP : []) {
@@ -334,27 +343,4 @@ async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promis
       return name;
   }
   return undefined;
-}
-
-/**
- * Notes the offsets of a part of a zone half a day before and after each of its changes in this year and the next:
- * Exchange writes an hour of its own for the change. @throws Error for too many changes
- */
-function noteOffsets(part: Component, nowMs: number, around: Map<string, number>): void {
-  const [rule] = (part.lines.get('rrule') ?? []).slice(0, 1).map(ruleOf);
-  const startMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
-  // A rule that ends is one of the past.
-  if (startMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) return;
-  const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
-  for (const wallMs of [...expandRule(rule, startMs, nowMs, nowMs + YEAR_MS)].flat()) {
-    const utcMs = wallMs - from * 60_000;
-    around.set(formatWallTime(utcMs - DAY_MS / 2), from).set(formatWallTime(utcMs + DAY_MS / 2), to);
-    if (around.size > MAX_DATES) throw new Error('too many changes of the clocks');
-  }
-}
-
-/** As RFC 5545 has it: a time that the clock shows twice is the first, a skipped one continues from before the gap. */
-function epochOf(wallMs: number, zoneName: string): number {
-  const zone = zones.siteZone(zoneName);
-  return zones.instantsOf(formatWallTime(wallMs), zone)[0] ?? zones.wallMsToEpoch(wallMs, zone);
 }

@@ -50,9 +50,7 @@ type Place = 'address' | 'latitude' | 'longitude';
 type Contact = 'city' | 'country' | 'province' | 'state' | 'zip' | 'phone' | 'website';
 
 /** Texts as in a venue of the replica. */
-export interface SourceVenue extends Pick<VenueFields, Place>, Partial<Pick<VenueFields, Contact>> {
-  name: string;
-}
+export type SourceVenue = { name: string } & Pick<VenueFields, Place> & Partial<Pick<VenueFields, Contact>>;
 
 /** Without e-mail addresses: iCalendar's are of people. */
 export type SourceOrganizer = { name: string; phone?: string; website: string };

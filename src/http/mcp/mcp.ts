@@ -3,7 +3,7 @@
 
 import type Koa from 'koa';
 import { ApiError } from '../../errors.ts';
-import { LOGIN_HEADERS, PRIVATE_HEADERS } from '../headers.ts';
+import { PRIVATE_HEADERS } from '../headers.ts';
 import { createBodyReader } from '../read-body.ts';
 import type { Middleware, State } from '../state.ts';
 import type { AnswerMessage, McpOptions } from './server.ts';
@@ -12,7 +12,7 @@ const PATH = '/mcp';
 const HEADERS = { ...PRIVATE_HEADERS, 'X-Content-Type-Options': 'nosniff', Vary: 'Origin' };
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Methods': 'POST',
-  'Access-Control-Allow-Headers': [...LOGIN_HEADERS, 'Content-Type', 'Mcp-Protocol-Version'].join(', '),
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Mcp-Protocol-Version',
 };
 
 /**

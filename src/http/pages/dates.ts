@@ -150,9 +150,7 @@ export class Dates {
   }
 }
 
-interface WeekInfo {
-  firstDay: number;
-}
+type WeekInfo = { firstDay: number };
 
 function firstWeekday(locale: string): number {
   // Node 22 has the property of an older draft; neither is in TypeScript's library.
