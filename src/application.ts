@@ -30,9 +30,7 @@ import { getRecord } from './store/records.ts';
 import { formatWallTime } from './time/wall-time.ts';
 import { epochToWallMs } from './time/zones.ts';
 
-type Given = 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers';
-
-interface ApplicationOptions extends Pick<Services, Given> {
+interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers'> {
   config: Config;
   /** The service account of the settings. */
   serviceCredentials: Credentials;

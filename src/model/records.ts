@@ -162,7 +162,7 @@ export interface TermFields {
 }
 
 /** The text to search: the source text if the CMS sends it, otherwise the rendered text. No response has it. */
-export interface Searchable {
+interface Searchable {
   searchText: string;
 }
 

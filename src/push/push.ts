@@ -17,9 +17,9 @@ export class Push {
   #timer: NodeJS.Timeout | undefined;
   #hasLease = false;
 
-  constructor({ receivers, ...options }: PushOptions) {
-    this.#options = { receivers, ...options };
-    this.#receivers = receivers.map((each, i) => new Receiver(each, i, options));
+  constructor(options: PushOptions) {
+    this.#options = options;
+    this.#receivers = options.receivers.map((each, i) => new Receiver(each, i, options));
   }
 
   start(): void {

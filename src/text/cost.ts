@@ -56,7 +56,7 @@ function parseTexts(text: string): string[] | Record<string, unknown> | undefine
 
 type Position = '' | 'prefix' | 'postfix';
 
-export interface Amount {
+interface Amount {
   /** As written, without a minus. */
   shown: string;
   /** A plain decimal number. */

@@ -144,7 +144,7 @@ export function offsetText(minutes: number, separator = ''): string {
 }
 
 /** A period with one offset. It ends before `untilMs`. */
-export interface OffsetSpan {
+interface OffsetSpan {
   untilMs: number;
   offsetMs: number;
 }

@@ -326,17 +326,9 @@ function barsOf(days: string[], events: PublicEvent[]): Bar[] {
     .flatMap((event) => {
       const { first, last } = spanOf(event);
       if (last < weekStart || first > weekEnd) return [];
-      const startsHere = first >= weekStart;
-      const endsHere = last <= weekEnd;
-      return [
-        {
-          event,
-          from: startsHere ? days.indexOf(first) : 0,
-          to: endsHere ? days.indexOf(last) : 6,
-          startsHere,
-          endsHere,
-        },
-      ];
+      // -1 of a day of another week.
+      const [from, to] = [days.indexOf(first), days.indexOf(last)];
+      return { event, from: Math.max(from, 0), to: to < 0 ? 6 : to, startsHere: from >= 0, endsHere: to >= 0 };
     })
     .sort((a, b) => a.from - b.from || b.to - a.to);
 }
