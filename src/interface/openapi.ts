@@ -4,6 +4,7 @@ import type { JsonObject } from '../model/json.ts';
 import { isTermKind, type Kind, PLURALS } from '../model/records.ts';
 import { VERSION } from '../version.ts';
 import type { Parameter, Schema } from './parameter.ts';
+import { eventPassword } from './parameters.ts';
 import {
   CHANGES_SCHEMA,
   ERROR_SCHEMA,
@@ -73,6 +74,7 @@ export function openApi(context: OpenApiContext): object {
     info: { version: VERSION, title, description: DESCRIPTION, ...(complete ? { license: LICENSE } : {}) },
     components: {
       schemas: RECORD_SCHEMAS,
+      ...(complete ? {} : { parameters: { password: queryParameter(eventPassword, context) } }),
       responses: ERROR_RESPONSES,
       securitySchemes: {
         password: { type: 'http', scheme: 'basic', description: 'User name and application password of the CMS' },
@@ -181,10 +183,23 @@ function bodyOf(route: Route, { parameters }: Endpoint): Parameter[] {
   return parameters.filter((parameter) => !parameter.inPath && !identifying.includes(parameter));
 }
 
+/**
+ * The document of The Events Calendar wrongly declares the password of an event `in: path`. Here it is a reference to
+ * the correct query parameter, with the wrong declaration beside it. OpenAPI 3.0 ignores the siblings of `$ref`, and
+ * clients that read the bare list find what they expect. Some tools do not ignore them, so the complete document
+ * declares it in place.
+ */
 function parameterObject(parameter: Parameter, context: OpenApiContext): JsonObject {
-  const { name, description, type, inPath } = parameter;
+  const { name, description, inPath } = parameter;
+  if (inPath) return { name, in: 'path', required: true, description, schema: parameterSchema(parameter) };
+  if (!context.complete && parameter === eventPassword)
+    return { $ref: `#/components/parameters/${name}`, name, in: 'path' };
+  return queryParameter(parameter, context);
+}
+
+function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObject {
+  const { name, description, type } = parameter;
   const fullSchema = parameterSchema(parameter);
-  if (inPath) return { name, in: 'path', required: true, description, schema: fullSchema };
   // In a query a list is CSV, and one value is a list of one.
   const schema = fullSchema.oneOf?.find(({ type }) => type === 'array') ?? fullSchema;
   const value = name === 'per_page' ? context.perPage : defaultOf(parameter);

@@ -115,9 +115,9 @@ describe('OpenAPI document', () => {
     ]);
   });
 
-  it('declares the password of an event in the query', () => {
-    for (const { paths } of [document, complete])
-      expect(paths['/events/{id}'].get.parameters[1]).to.include({ name: 'password', in: 'query' });
+  it('declares the password of an event in the query if it is complete', () => {
+    const [, password] = complete.paths['/events/{id}'].get.parameters;
+    expect(password).to.include({ name: 'password', in: 'query' }).and.not.to.have.property('$ref');
   });
 
   it('has nothing beside a reference if it is complete', () => {
@@ -154,9 +154,12 @@ describe('OpenAPI document', () => {
         expect(typeOf('/events', name).accepts!(value), `${name}=${value}`).to.equal(true);
   });
 
-  it('declares the id of a record in the path', () => {
-    const [id] = document.paths['/events/{id}'].get.parameters;
+  it('refers from the misplaced password to the query parameter', () => {
+    const [id, password] = document.paths['/events/{id}'].get.parameters;
     expect([id.name, id.in, id.required]).to.deep.equal(['id', 'path', true]);
+    expect([password.name, password.in, password.required]).to.deep.equal(['password', 'path', undefined]);
+    expect(password.$ref).to.equal('#/components/parameters/password');
+    expect(document.components.parameters.password).to.include({ name: 'password', in: 'query' });
   });
 
   it('gives defaults in the type of the parameter', () => {
