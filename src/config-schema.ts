@@ -175,6 +175,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     },
   },
   lists: section('Page sizes of lists.', {
+    // A greater one raises `maxPerPage` (`loadConfig`).
     perPage: integer({ default: 4, minimum: 1, maximum: 500 }, 'Default of per_page.'),
     maxPerPage: integer(
       { default: 50, minimum: 1, maximum: 500 },
@@ -284,17 +285,18 @@ type ValueOf<Schema> = Schema extends { properties: infer Properties }
             ? boolean | string[]
             : string;
 
-/** Keys with a default are always there, the others may be absent. */
+/** Of `pages`: `{ landing: boolean; name?: string }`. Keys with a default are there, the others may be absent. */
 type SectionOf<Properties> = {
-  [Key in keyof Properties as Properties[Key] extends Present ? Key : never]: ValueOf<Properties[Key]>;
-} & { [Key in keyof Properties as Properties[Key] extends Present ? never : Key]?: ValueOf<Properties[Key]> };
+  [Key in keyof Properties as Properties[Key] extends HasDefault ? Key : never]: ValueOf<Properties[Key]>;
+} & { [Key in keyof Properties as Properties[Key] extends HasDefault ? never : Key]?: ValueOf<Properties[Key]> };
 
 /** The keys under `required`, as in an item of `push`. */
 type RequiredOf<Properties, Schema> = Schema extends { required: readonly (infer Key extends keyof Properties)[] }
   ? { [Name in Key]: ValueOf<Properties[Name]> }
   : unknown;
 
-type Present = { default: unknown } | { properties: unknown };
+/** A section has one: the defaults of its settings. */
+type HasDefault = { default: unknown } | { properties: unknown };
 
 type Settings = ValueOf<typeof CONFIG_SCHEMA>;
 /** The configuration with all defaults. Without `upstream.url` there is no CMS: `loadConfig` requires sources then. */

@@ -140,6 +140,7 @@ export class Gateway {
     };
     this.#mapping = loadMapping(config.mapping);
     this.#replicaFile = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
+    // Called later, when `#current` is there.
     const areSourcesRead = () => this.#current.sync.state().complete || this.#current.sources.isRead();
     const idMapFile = this.#replicaFile && `${this.#replicaFile}.ids`;
     this.#openedCms = openCms(config, this.#mapping, this.#observe, idMapFile, areSourcesRead);
@@ -163,10 +164,7 @@ export class Gateway {
     });
   }
 
-  /**
-   * Opens both ports and starts the sync.
-   * @throws ConfigError if a port cannot be opened: then the process must end
-   */
+  /** Opens both ports and starts the sync. @throws ConfigError if a port cannot be opened: then the process must end */
   async start(): Promise<{ url: string; adminUrl: string }> {
     const { limits, listen } = this.#config;
     const { host, port, adminHost, adminPort } = listen;
@@ -228,7 +226,7 @@ export class Gateway {
     const replica = new Replica({
       file,
       quarantine,
-      // The last word is `visitor` or `account`, with an id map `visitor` and its id.
+      // The last word is `visitor` or `account`. Of Payload the id of its id map follows at once: `visitor81`.
       identity: `${siteUrlOf(config)} ${mapping.name} ${mappingFingerprint(mapping)} ${readAs}${idMapId}`,
       renderedBytes: config.cache.recordBytes,
       // After the call that noticed the damage has failed.

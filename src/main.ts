@@ -23,7 +23,7 @@ function checkNode(): void {
 async function run([name = 'help', ...args]: string[]): Promise<number> {
   checkNode();
   const isHelp = args.includes('--help') || args.includes('-h');
-  // `init` opens a replica too, for its preview, and `check` opens the id map.
+  // `init` and `check` load node:sqlite too, with the id map of Payload sites: Node 22 would warn about it.
   if (['serve', 'init', 'check'].includes(name) && !isHelp) restartWithFlags();
   if (['--version', '-v', 'version'].includes(name)) {
     process.stdout.write(`${VERSION}\n`);
@@ -47,8 +47,7 @@ function fail(error: unknown): never {
   process.exit(isConfigError ? 2 : 1);
 }
 
-// After EPIPE (`| head`) a command runs on without its output: it writes its files, removes its drafts and
-// has its own exit code.
+// After EPIPE (`| head`) a command runs on without its output: it writes its files, and has its own exit code.
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') fail(error);

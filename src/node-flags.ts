@@ -1,5 +1,5 @@
-// Node's flags of a gateway. They bound its memory, and `serve` and `init` apply them themselves: however
-// they are started, the figures in docs/figures.md hold.
+// Node's flags of a gateway. They bound its memory, and `serve` applies them itself: however it is started, the
+// figures in docs/figures.md hold.
 
 /** Each was measured alone, beside the same gateway without it. */
 export const NODE_FLAGS: readonly string[] = [

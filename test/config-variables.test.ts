@@ -86,7 +86,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   CALENDAR_PAGES_NAME: { ...text('pages.name', 'Town'), wrong: 'x'.repeat(101) },
   CALENDAR_PAGES_LOGO: address('pages.logo'),
   CALENDAR_PAGES_ACCENT: colour('pages.accent'),
-  CALENDAR_PAGES_LOCALE: { ...text('pages.locale', 'en-GB'), wrong: 'pt-BR' },
+  CALENDAR_PAGES_LOCALE: { ...text('pages.locale', 'en-GB'), wrong: 'tlh' },
   CALENDAR_WEBHOOK_SECRET: { ...text('webhook.secret', 'long enough'), wrong: 'hunter2' },
   CALENDAR_PUSH: {
     key: 'push',

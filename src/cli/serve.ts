@@ -16,10 +16,7 @@ import { VERSION } from '../version.ts';
 import { siteError } from './advice.ts';
 import { readSite } from './open-site.ts';
 
-/**
- * Runs until SIGINT or SIGTERM; a second signal exits immediately. Resolves with the exit code. Throws
- * `ConfigError` if the gateway cannot start.
- */
+/** Runs until SIGINT or SIGTERM. Resolves with the exit code. @throws ConfigError if the gateway cannot start */
 export async function serve(configFile: string | undefined): Promise<number> {
   const warnings: string[] = [];
   const config = loadConfig({ file: configFile, env: process.env, warn: (message) => warnings.push(message) });
@@ -37,7 +34,7 @@ export async function serve(configFile: string | undefined): Promise<number> {
   const hasReplica = config.dataDir !== undefined && existsSync(join(config.dataDir, 'calendar.sqlite'));
   if (!hasReplica) {
     const signal = await Promise.race([checkSite(config, say), signalled]);
-    // It needs no clean-up: nothing is open yet.
+    // Without clean-up: nothing is open yet.
     if (signal !== undefined) process.exit(0);
   }
   const gateway = await openGateway(config, log);

@@ -82,10 +82,7 @@ export async function getPublic(text: string, options: PublicRequest): Promise<P
   }
 }
 
-/**
- * Checks hosts that are IP addresses here, since these never reach the resolver.
- * @throws PublicRequestError
- */
+/** Checks hosts that are IP addresses here, since these never reach the resolver. @throws PublicRequestError */
 export function checkUrl(url: URL, anyPort: boolean, isAllowedAddress: (address: string) => boolean): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new PublicRequestError(`${url.protocol} is neither http: nor https:`);

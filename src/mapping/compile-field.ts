@@ -179,10 +179,7 @@ const TWO_DIGIT_LETTERS = /^[ymdHhis]+$/;
  */
 const formatOf = (parts: readonly DatePartSpec[]) => parseDateFormat(parts.map((part) => part.format).join('\n'));
 
-/**
- * A write of an empty date puts `clearWith` into each key.
- * @throws MappingFieldError
- */
+/** A write of an empty date puts `clearWith` into each key. @throws MappingFieldError */
 function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: unknown = ''): FieldAccessor {
   const format = formatOf(parts);
   if (typeof format === 'string') throw new MappingFieldError(`${pointer}/parts`, format);

@@ -69,7 +69,7 @@ export function createReader(
 const maxRead = ({ parameter }: Field): number =>
   2 * Math.max(SIZES.line.characters, parameter?.limit.characters ?? SIZES.url.characters);
 
-/** The zones in which the dates of a stored event are read. */
+/** The zones in which the dates of a stored event are read: its own, if the CMS stores one, and the site's. */
 function zonesOf(zoneField: CompiledField | undefined, cmsRecord: CmsRecord | undefined, site: Site): Zones {
   const zones = { event: site.timezone, site: site.timezone };
   const stored = cmsRecord && zoneField?.accessor.read(cmsRecord, zones);
@@ -85,10 +85,7 @@ function completePost(values: Record<string, unknown>, cmsRecord: CmsRecord, opt
   if (options.usesCoreExcerpt && typeof raw === 'string' && raw.trim() === '') values.excerpt = '';
 }
 
-/**
- * Fills in the zone, a missing end and the UTC times, and extends an all-day event to whole days. What moved online is
- * online.
- */
+/** Fills in the zone, the end and the UTC times. An all-day event gets whole days; what moved online is online. */
 export function completeEvent(event: EventRecord, site: Site): void {
   if (event.eventStatus === 'moved_online' && event.attendanceMode === '') event.attendanceMode = 'online';
   if (event.timezone === '') event.timezone = site.timezone;
@@ -113,10 +110,7 @@ export function setListedTimes(event: EventRecord, site: Site): void {
 const toUtc = (wall: WallTime, zones: Zones): WallTime =>
   parseWallTime(wall) === undefined ? '' : wallToUtc(wall, eventZone(zones));
 
-/**
- * The text that searches look into: what visitors read, and the searched fields. None of a protected post, as WordPress
- * searches for visitors: a search would tell what the password hides, word by word.
- */
+/** What searches look into. Nothing of a protected post: searches would tell, word by word, what the password hides. */
 export function searchTextOf(kind: Kind, values: Record<string, unknown>): string {
   if (values.protected === true) return '';
   const textOf = (key: string) => searchableText(String(values[key] ?? ''));
@@ -157,6 +151,8 @@ export function createWriter(
       const value = values[field.key];
       if (value === undefined) continue;
       orInvalid(name, () => accessor.write?.(toStoredIds(field.key, value, linkTables), { body, current, zones }));
+      // Two fields may have one path, as start and end that share the day in `meta.day`: an event over two days is
+      // refused. Of fields that share a JSON text (`isPartOfText`) each has its own part of it.
       for (const path of accessor.isPartOfText ? [] : accessor.storedPaths) {
         const stored = valueAt(body, path.split('.'));
         const other = written.get(path);
@@ -192,12 +188,18 @@ export function createWriter(
     );
   }
 
-  /** Converts the dates if the CMS cannot store their zone. Returns the zones to write with. */
+  /**
+   * Converts the dates if the CMS cannot store their zone. Returns the zones to write with. The client sends 19:00 in
+   * Europe/Berlin (`requested`) for an event that the CMS has in Europe/London (`stored`), or in a site there:
+   *
+   *   the mapping writes the zone   19:00, with Europe/Berlin
+   *   it does not                   18:00 in Europe/London: the same instant
+   *   ... and the event is all-day  the same days: they are so in every zone
+   */
   function adjustDates(values: Values, site: Site, current: CmsRecord | undefined): Zones {
     const stored = zonesOf(zoneField, current, site);
     const requested = typeof values.timezone === 'string' && values.timezone !== '' ? values.timezone : stored.event;
     if (zoneField && writable.includes(zoneField)) return { event: requested, site: site.timezone };
-    // The CMS knows one zone only: convert to its clock to keep the instant. Whole days are the same in every zone.
     const isAllDay = values.allDay ?? (current && (read(current, site) as Partial<EventRecord>).allDay);
     if (requested !== stored.event && !isAllDay)
       for (const { field } of dates) values[field.key] = convertToZone(values[field.key], requested, stored);
@@ -247,7 +249,6 @@ function invalid(names: string[], reason: string, cause?: unknown): ApiError {
   return invalidParams(params, { cause });
 }
 
-/** The values that a CMS record has, without empty texts. Undefined if there are none. */
 function readCustomFields(fields: CustomFields, cmsRecord: CmsRecord, zones: Zones): PostFields['customFields'] {
   const values = [...fields].map(([name, { accessor }]) => [name, accessor.read(cmsRecord, zones)] as const);
   const present = values.filter(

@@ -90,10 +90,7 @@ export interface WriteTarget {
 export interface FieldAccessor {
   /** Returns `undefined` if nothing usable is stored. */
   read(cmsRecord: CmsRecord, zones: Zones): unknown;
-  /**
-   * Absent for a read-only field.
-   * @throws UnrepresentableValue
-   */
+  /** Absent for a read-only field. @throws UnrepresentableValue */
   write?: (value: unknown, target: WriteTarget) => void;
   /**
    * Paths that reading needs. `_fields` of WordPress names them; an account of Payload that lists drafts must be able

@@ -77,10 +77,7 @@ export interface LinkTable {
 
 export type LinkTables = { readonly [F in LinkField['field']]?: LinkTable };
 
-/**
- * Compiles the `via` of a field.
- * @throws MappingFieldError
- */
+/** Compiles the `via` of a field. @throws MappingFieldError */
 export function compileLinkField(kind: LinkedKind, via: LinkSpec): LinkField {
   const field = kind === 'venue' ? 'venues' : 'organizers';
   const { terms, slug: pattern, key } = via;

@@ -88,18 +88,17 @@ const DASH_AT_END = /[–—−-]$/;
 /** PHP's `trim` keeps no-break spaces. */
 const PHP_BLANKS = ' \t\n\r\0\v';
 
-// Thousands in groups of three (at most six groups, which bounds the search time); else decimals after a
-// point or comma, if no further group follows; else plain digits, with a point at the end of the text as in the plugin.
+// Beside each line stand texts that it reads. At most six groups of thousands: this bounds the search time.
 const NUMBER = new RegExp(
   [
-    String.raw`[1-9]\d{0,2}(?:,\d{3}){1,6}(?:\.\d+)?(?!\d|,\d)`,
-    String.raw`[1-9]\d{0,2}(?:['’ \u00a0\u202f]\d{3}){1,6}(?:[.,]\d+)?(?!\d|[.,]\d)`,
-    String.raw`[1-9]\d{0,2}(?:\.\d{3}){1,6},\d+(?!\d|[.,]\d)`,
-    String.raw`[1-9]\d{0,2}(?:\.\d{3}){2,6}(?!\d|[.,]\d)`,
-    String.raw`(?<!\d,)\d+[.,]\d+(?!\d|,\d)`,
-    String.raw`(?<!\d)\.\d+`,
-    String.raw`\d+\.$`,
-    String.raw`\d+`,
+    String.raw`[1-9]\d{0,2}(?:,\d{3}){1,6}(?:\.\d+)?(?!\d|,\d)`, // 1,000 and 1,000.50
+    String.raw`[1-9]\d{0,2}(?:['’ \u00a0\u202f]\d{3}){1,6}(?:[.,]\d+)?(?!\d|[.,]\d)`, // 1'000 and 1 000,50
+    String.raw`[1-9]\d{0,2}(?:\.\d{3}){1,6},\d+(?!\d|[.,]\d)`, // 1.000,50
+    String.raw`[1-9]\d{0,2}(?:\.\d{3}){2,6}(?!\d|[.,]\d)`, // 1.000.000
+    String.raw`(?<!\d,)\d+[.,]\d+(?!\d|,\d)`, // 8,50, and 1.000, which is one
+    String.raw`(?<!\d)\.\d+`, // .5
+    String.raw`\d+\.$`, // 15. at the end of the text, as in the plugin
+    String.raw`\d+`, // 5, and each of 12,5,7
   ].join('|'),
   'g',
 );
@@ -114,17 +113,16 @@ export function pluginCurrency(cost: Cost): { symbol: string; position: Position
   const parts = typeof cost === 'string' ? cost.split(',') : cost;
   const symbols = new Set<string>();
   pluginNumbers(parts).forEach((number, at) => {
-    // The plugin counts parts by numbers: the second number of `5-10 €` has no part.
+    // The plugin takes the nth number out of the nth part. Of `5-10 €`, the only part, 5 leaves `-10 €`; for 10
+    // there is no second part, and nothing is left. These two differ: no symbol.
     if (isPluginNumber(number)) symbols.add(phpTrim((parts[at] ?? '').replaceAll(number, '')));
   });
   const [symbol] = symbols;
   if (!symbol || symbols.size > 1) return { symbol: '', position: '' };
   const places = parts.map((part) => phpTrim(part).indexOf(symbol)).filter((at) => at >= 0);
   const [position = '', ...others] = new Set(places.map((at): Position => (at === 0 ? 'prefix' : 'postfix')));
-  return {
-    symbol: withoutRuns(symbol),
-    position: others.length === 0 && symbol !== '0' ? position : '',
-  };
+  const isClear = others.length === 0 && symbol !== '0';
+  return { symbol: withoutRuns(symbol), position: isClear ? position : '' };
 }
 
 const withoutRuns = (text: string): string => phpTrim(text.replace(/[\t\n\r ]+/g, ' '));
@@ -148,7 +146,15 @@ const isPluginNumber = (text: string): boolean => /\d/.test(text) && !/^[,.]\d+[
 
 const phpTrim = (text: string): string => trimCharacters(text, PHP_BLANKS);
 
-/** Reads the cost. A thousands separator is part of its number, and a leading minus is a sign. */
+/**
+ * Reads the cost. A thousands separator is part of its number, and a leading minus is a sign. In the order of the code:
+ *
+ *   Free                  words ['Free']
+ *   Free - 20             label 'Free'
+ *   8 €     ab 7 €        as the plugin reads them: '€', 'postfix'; 'ab €' without a position, and the whole as phrase
+ *   5       €10 / £8      no symbol; the second has the whole as phrase
+ *   5-10 €  $5 - $10      the only sign, which the plugin does not find: '€', 'postfix'; '$', 'prefix'
+ */
 export function parseCost(cost: Cost): ParsedCost {
   const isList = typeof cost !== 'string';
   const shown = (isList ? cost.slice(0, MAX_TEXTS) : [cost]).map((text) => stripTags(text.slice(0, MAX_CHARACTERS)));

@@ -213,10 +213,7 @@ for (const rest of ['{h}[:.]{mm}{am}', '{h}[:.]{m}[:.]{ss}{am}', '{t}?{H}[:.]{m}
   add(readFields, `{Month}${GAP}{D}[,.stndrh\\t ]+${rest}`);
 add(readRelative, `(?<sign>[+-]*)[ \\t]*(?<amount>\\d{1,13})${SPACES}*{unit}`); // +2 weeks, -3 fridays
 
-/**
- * Reads a text from left to right, always the format that fits the most characters, and of several the first.
- * Returns `undefined` if PHP refuses the text.
- */
+/** From left to right, by the format of the longest match, of equals the first. Undefined if PHP refuses the text. */
 function parseParts(text: string): Parsed | undefined {
   const parsed = new Parsed();
   for (let index = 0; index < text.length; ) {
@@ -306,6 +303,7 @@ function readIsoWeek(parsed: Parsed, { year, week, weekday = '1' }: Groups): voi
   parsed.added.day = (newYear > 4 ? 7 : 0) - newYear + (Number(week) - 1) * 7 + Number(weekday);
 }
 
+/** `2 days ago`. `monday ago`: `daysToWeekday` makes of -1, on Friday the 12th, 1 - 5 - 7 = -11 days: the 1st. */
 function readAgo(parsed: Parsed): void {
   const { added, weekday } = parsed;
   for (const unit of Object.keys(added) as Unit[]) added[unit] *= -1;
@@ -349,7 +347,11 @@ function readWeekdayOf(parsed: Parsed, { nth, dayName }: Groups): void {
   parsed.weekdayOfMonth = numberOf(AMOUNTS, nth)! > 0 ? 'first' : 'last';
 }
 
-/** The wall time, as its milliseconds in UTC. `nowMs` is that of now. NaN for amounts that no date can have. */
+/**
+ * The wall time, as its milliseconds in UTC. `nowMs` is that of now. NaN for amounts that no date can have.
+ * `last friday of next month` (weekday 5, added.day -7, added.month 1) is in March 2027 first May 1, the day after the
+ * next month; then May 7, the Friday from there on; and with added.day April 30.
+ */
 function wallOf(parsed: Parsed, nowMs: number): number {
   const now = new Date(nowMs);
   const { added, weekdayOfMonth, dayOfMonth } = parsed;

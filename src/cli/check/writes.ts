@@ -97,11 +97,11 @@ async function tryTogether(trial: Trial, id: number, fields: readonly TrialField
     const message = `the site refuses writing it: ${outcome.refused}`;
     return fields.map(({ name }) => fail(name, message, FIELD_REFUSED));
   }
-  const findings = fields.map((field) => judgeWritten(trial, field, outcome));
-  const clearable = fields.filter(({ empty }, index) => empty !== undefined && findings[index]!.state === 'ok');
-  if (clearable.length === 0) return findings;
-  const cleared = await tryClearing(trial, id, clearable);
-  return findings.map((finding) => cleared.find(({ name }) => name === finding.name) ?? finding);
+  const findings = new Map(fields.map((field) => [field.name, judgeWritten(trial, field, outcome)]));
+  const clearable = fields.filter(({ name, empty }) => empty !== undefined && findings.get(name)!.state === 'ok');
+  const cleared = clearable.length > 0 ? await tryClearing(trial, id, clearable) : [];
+  for (const finding of cleared) findings.set(finding.name, finding);
+  return [...findings.values()];
 }
 
 /** Of a number 12.5, then 12 if the site refuses that, then 1. */
@@ -153,8 +153,8 @@ async function write(
     const body = kindMapping.write(changes, { site, current, linkTables });
     await cms.update(kindMapping, id, body, options);
     const after = kindMapping.read(await read(), site, linkTables);
-    // A plugin that does not read the key shows no phone number, whether one was written or cleared: only the written
-    // one proves something. Of a flag it shows its default then, which one of the two values proves wrong.
+    // A plugin that does not read the key shows no phone number after both writes: only the first proves something.
+    // Of a flag it shows the default, say false, after both: the write of true proves something.
     const provesSomething = fields.some((field) => !isBlank(valueFor(field)));
     const shown = provesSomething ? await trial.readByPlugin?.(kindMapping, id) : undefined;
     return { valueFor, before: kindMapping.read(current, site, linkTables), after, shown };
@@ -195,10 +195,7 @@ const OTHER_KEY =
   'Compare the key and the codec of the field in the mapping with those of the mapping that init proposes ' +
   '(docs/mapping.md): the plugin reads the field from another key, or takes the value in another form.';
 
-/**
- * What the gateway wrote, it reads back from the same key. An API of the plugin knows better: it leaves out the phone
- * number of a venue that was written to a key which the plugin does not read.
- */
+/** The gateway reads the key that it wrote. An API of the plugin knows better: it lacks a phone under another key. */
 function judgeByPlugin({ kindMapping }: Trial, field: TrialField, { valueFor, shown }: Accepted): Finding {
   const { name } = field;
   const right = ok(name, '');

@@ -100,7 +100,7 @@ function startAndEnd(
     const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;
     return areAsMany && lateTexts.every((text, index) => text >= earlyTexts[index]!);
   };
-  const isUnnamed = (each: SiteField) => each !== endByName && each.path !== startByName?.path;
+  const isUnnamed = ({ path }: SiteField) => path !== endByName?.path && path !== startByName?.path;
   const isEarliest = (each: SiteField) => withValues.every((late) => late === each || isNeverBefore(late, each));
   const start = startByName ?? withValues.find((each) => isUnnamed(each) && isEarliest(each));
   const isEnd = (each: SiteField) => each !== start && isUnnamed(each) && isNeverBefore(each, start!);
@@ -129,8 +129,9 @@ function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateD
         { at: time.path, format: inferTimeFormat(time.values) ?? 'H:i' },
       ],
     };
-  const isLocalInUtc = isUtc(date.path) && form?.hasTime && form.format !== 'unix';
-  const as = isLocalInUtc ? { 'utc-datetime': form.format } : form?.as;
+  // `start_utc: 2031-05-01 17:30:00`: only the name says that it is UTC.
+  const isUtcByName = isUtc(date.path) && form?.hasTime && form.format !== 'unix';
+  const as = isUtcByName ? { 'utc-datetime': form.format } : form?.as;
   return as === undefined ? date.path : { at: date.path, as };
 }
 

@@ -22,10 +22,7 @@ import { initSource } from './source.ts';
 
 const printLine = (line: string): void => void process.stdout.write(`${printable(line)}\n`);
 
-/**
- * Resolves with the exit code: 0 written, 1 nothing written. Throws `ConfigError` if the site does not answer, or if a
- * file exists.
- */
+/** Resolves with the exit code: 0 written, 1 not. @throws ConfigError if the site does not answer, or a file exists */
 export async function init(options: InitOptions, print = printLine): Promise<number> {
   const printAll = (lines: readonly string[]) => {
     for (const line of lines) print(line);
@@ -87,10 +84,7 @@ function proposeForWordPress(site: ProbedSite, options: InitOptions): Found {
 
 const PAYLOAD_MAPPING = 'payload';
 
-/**
- * A copy of the bundled mapping, without its time zone: only the operator knows how the collections and fields of a
- * Payload site correspond to the API's.
- */
+/** A copy of the bundled mapping, without its time zone: the operator edits the names of collections and fields. */
 function proposeForPayload(url: string, { mapping: name, eventType, fields, user }: InitOptions): Found {
   if ((name ?? PAYLOAD_MAPPING) !== PAYLOAD_MAPPING || eventType !== undefined || Object.keys(fields).length > 0)
     throw new ConfigError(
@@ -176,7 +170,14 @@ function earlierSecrets(folder: string, url: string): Secrets {
   }
 }
 
-/** Keeps the earlier ones: the CMS showed the password once, and the site may have a plugin with the webhook secret. */
+/**
+ * Keeps the earlier ones: the CMS showed the password once, and the site may have a plugin with the webhook secret.
+ *
+ *   password of this run                the file has then
+ *   none                                the earlier account
+ *   from a file                         that account
+ *   from the environment                the earlier account, if its password is the same; else none
+ */
 function secretsOf(earlier: Secrets, account: ServiceAccount | undefined, hasWebhooks: boolean): Secrets {
   const { CALENDAR_WEBHOOK_SECRET: earlierSecret, ...earlierAccount } = earlier;
   const webhookSecret = earlierSecret ?? (hasWebhooks ? randomBytes(24).toString('base64url') : undefined);
@@ -210,8 +211,7 @@ function writeFiles(folder: string, files: readonly OutputFile[], force: boolean
     mkdirSync(folder, { recursive: true });
     return files.map(({ name, text, isSecret }) => {
       const file = join(folder, name);
-      // An existing file would keep its mode, and another process may have it open: replaces a secret one
-      // with a new file.
+      // Replaces a secret file: an existing one would keep its mode, and another process may have it open.
       if (isSecret) rmSync(file, { force: true });
       writeFileSync(file, text, isSecret ? { mode: SECRET_MODE, flag: 'wx' } : {});
       return file;
@@ -222,7 +222,15 @@ function writeFiles(folder: string, files: readonly OutputFile[], force: boolean
   }
 }
 
-/** `hasAccount`: there is a service account, with which `check --write` can write. */
+/**
+ * `hasAccount`: there is a service account, with which `check --write` can write. What is to be done if the gateway
+ * needs the companion plugin:
+ *
+ *   the mapping is           isRecognized   next
+ *   bundled                  true           install it: the mapping has the form of each field
+ *   of its own               true           install it, and run init again: forms are found by values
+ *   bundled                  false          install it, make an event, and run init again
+ */
 function nextStepLines(
   { preset, isRecognized, mapping: { upstream: cms, event }, needsPlugin }: ChosenMapping,
   out: string,

@@ -61,8 +61,8 @@ const HIDDEN_EVENTS =
   'application password of an administrator.';
 
 /**
- * Returns undefined if only the operator can tell: if a type looks like events (or the operator named it) and has no
- * start, and if the events are, or may be, in a plugin that the gateway cannot read. Throws `ConfigError` for
+ * Returns undefined in two cases, in which only the operator can tell: a type looks like events (or the operator named
+ * it) and has no start; or the site has a plugin whose events the gateway cannot read. Throws `ConfigError` for
  * collections, fields and mappings that the operator named and that do not fit the site.
  */
 export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
@@ -195,10 +195,7 @@ function generatedProposal(
 /** `Gigs (gigs_2)`; only the name of the collection if the label is the same. */
 const nameOf = ({ label, base }: ProbedType): string => (label === base ? base : `${label} (${base})`);
 
-/**
- * Adds to the mapping the kinds that events refer to, with their fields, and the fields of the event that hold the
- * links.
- */
+/** Adds to the mapping the kinds that events refer to, and the fields of the event that hold the links. */
 function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite): void {
   for (const kind of LINKED_KINDS) {
     const taken = new Set(KINDS.map((each) => collectionName(mapping[each] ?? {})));

@@ -22,10 +22,7 @@ interface PayloadOptions extends CmsClientOptions {
   nowMs?: (() => number) | undefined;
 }
 
-/**
- * The `Authorization` header of an account of the collection `users` with an API key. @throws ConfigError if
- * no header can have the key
- */
+/** The `Authorization` header of an account of `users` with an API key. @throws ConfigError if no header can have it */
 export function apiKeyLogin(users: string, key: string): string {
   // No header can have other characters, so that Payload has no such key.
   if (!/^[\x20-\x7e]+$/.test(users + key))
@@ -58,8 +55,8 @@ export function createPayload(options: PayloadOptions): Cms {
     ...createCollections(call, parts, accounts),
     ...createMedia(call, parts),
 
-    async site(options) {
-      const access = objectOf(await call('GET', 'access', {}, options));
+    async site(callOptions) {
+      const access = objectOf(await call('GET', 'access', {}, callOptions));
       if (!isObject(access.collections))
         throw new CmsUnavailable('not-json', `${address.origin}${apiPath}/access is not that of a Payload site.`);
       return { url: siteUrl, name, timezone };

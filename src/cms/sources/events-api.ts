@@ -52,7 +52,7 @@ export function createEventsSource(
     return true;
   }
 
-  /** `events`: those of the `sent` ones that can be served. */
+  /** `ids`: of all events of the page. `events`: those that can be served. */
   async function readPage(number: number, signal: AbortSignal, remarks: source.Remark[]) {
     const { bytes, headers } = await get(number, signal);
     const { sent, total, hasNext } = listOf(bytes, number);
@@ -64,7 +64,8 @@ export function createEventsSource(
       if (typeof event === 'string') source.addRemark(remarks, event, idOf(json));
       else events.push(event);
     }
-    return { events, sent: sent.length, total, hasNext, etag: String(headers.etag ?? ''), size: bytes.length };
+    const ids = sent.map(idOf).filter((id) => id !== '');
+    return { events, ids, total, hasNext, etag: String(headers.etag ?? ''), size: bytes.length };
   }
 
   return {
@@ -73,6 +74,7 @@ export function createEventsSource(
       const remarks: source.Remark[] = [];
       const pages: Awaited<ReturnType<typeof readPage>>[] = [];
       const events = new Map<string, source.SourceEvent>();
+      const ids = new Set<string>();
       for (let number = 1, hasNext = true; hasNext; number += 1) {
         const bytes = pages.reduce((sum, { size }) => sum + size, 0);
         if (bytes >= source.MAX_SOURCE_BYTES || events.size >= source.MAX_SOURCE_EVENTS) {
@@ -81,13 +83,13 @@ export function createEventsSource(
         }
         const page = await readPage(number, signal, remarks);
         pages.push(page);
-        const repeated = page.events.filter(({ key }) => events.has(key)).length;
         for (const event of page.events) if (!events.has(event.key)) events.set(event.key, event);
         // A cache that ignores `page` in an address answers with the same events for ever.
-        hasNext = page.hasNext && repeated < page.sent;
+        hasNext = page.hasNext && page.ids.some((id) => !ids.has(id));
+        for (const id of page.ids) ids.add(id);
       }
       // The list changed between two pages: an event may have moved to a page that was read before.
-      const hasRepeated = pages.flatMap((page) => page.events).length > events.size;
+      const hasRepeated = pages.flatMap((page) => page.ids).length > ids.size;
       const isPartial = hasRepeated || new Set(pages.map(({ total }) => total)).size > 1;
       const etags = pages.map(({ etag }) => etag);
       const validators = etags.includes('') ? {} : { etag: etags.join('\n') };
@@ -99,7 +101,7 @@ export function createEventsSource(
 /** Made here: an address in a response could lead elsewhere. It stays the same for weeks, and so do ETags. */
 function urlOf(site: string, page: number, nowMs: number): string {
   const monthAt = (days: number) => `${new Date(nowMs + days * DAY_MS).toISOString().slice(0, 7)}-01`;
-  const window = { start_date: monthAt(-source.SERIES_WINDOW.pastDays), end_date: monthAt(FUTURE_DAYS) };
+  const window = { start_date: monthAt(-source.PAST_DAYS), end_date: monthAt(FUTURE_DAYS) };
   return `${site}/events?${new URLSearchParams({ page: `${page}`, per_page: `${PER_PAGE}`, ...window })}`;
 }
 

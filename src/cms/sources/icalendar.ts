@@ -19,6 +19,7 @@ const MAX_TEXT = 50_000;
 /** @param url `http:`, `https:` or `webcal:` */
 export function createICalendarSource(url: string, options: source.SourceOptions): source.Source {
   const { allowPrivate, timezone, nowMs: now = Date.now } = options;
+  // `webcal:` does not say whether with TLS: a server of a private network seldom has a certificate.
   const address = url.replace(/^webcal(s?):/i, (_, secure) => (secure || !allowPrivate ? 'https:' : 'http:'));
   return {
     async read(previous, signal) {
@@ -47,10 +48,9 @@ export async function readICalendar(
   { timezone, nowMs, signal }: { timezone: string; nowMs: number; signal?: AbortSignal },
 ): Promise<Omit<source.SourceSnapshot, 'validators'>> {
   const { calendar, isUtf8, isTruncated } = await readFile(bytes);
-  const { pastDays, futureDays } = source.SERIES_WINDOW;
   const zoneOf = await times.zonesOf(calendar, nowMs);
   const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
-  const [fromMs, toMs] = [nowMs - pastDays * DAY_MS, nowMs + futureDays * DAY_MS];
+  const [fromMs, toMs] = [nowMs - source.PAST_DAYS * DAY_MS, nowMs + source.SERIES_FUTURE_DAYS * DAY_MS];
   const reader = new EventReader({ zoneOf, zone, fromMs, toMs });
   await reader.read(calendar, signal);
   if (!isUtf8) source.addRemark(reader.remarks, 'not in UTF-8', '');
@@ -126,11 +126,14 @@ class EventReader {
     const whole = components.filter(({ lines }) => !lines.has('recurrence-id'));
     const changed = components.filter(({ lines }) => lines.has('recurrence-id'));
     const masters = await this.#partsByTime(uid, whole, 'dtstart');
+    // A change does not say of which master it is: one of a private master would show what that hides.
     if ([...masters.values()].some(({ start }) => start === undefined)) return;
     if (masters.size > 1) source.addRemark(this.remarks, 'the same UID for several events: named by start, too', uid);
     const changes = await this.#partsByTime(uid, changed, 'recurrence-id');
+    // Of two events of one UID each has its start in its key, also while the start of the other cannot be read.
+    const hasOthers = whole.length > 1;
     for (const master of masters.values())
-      await this.#attempt(uid, () => this.#addInstances(master, changes, whole.length > 1));
+      await this.#attempt(uid, () => this.#addInstances(master, changes, hasOthers));
     for (const change of changes.values())
       if (change.start) await this.#attempt(uid, () => this.#add(change, change.start!, change.time));
   }

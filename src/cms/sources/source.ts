@@ -13,8 +13,10 @@ export const MAX_LINE = 2000;
 export const MAX_LISTED = 100;
 /** A site of 20,000 events is read at one page a second. */
 export const READ_TIMEOUT_MS = 15 * 60_000;
-/** Of an iCalendar file, as for the recurring events of WordPress plugins. Single events may be later. */
-export const SERIES_WINDOW = { pastDays: 180, futureDays: 366 };
+/** What ended earlier is not read, of any source. */
+export const PAST_DAYS = 180;
+/** Of the series of an iCalendar file, as for the recurring events of WordPress plugins. Single events may be later. */
+export const SERIES_FUTURE_DAYS = 366;
 
 type TextField = 'title' | 'description' | 'url' | 'onlineUrl' | 'eventStatus' | 'attendanceMode';
 export type TimeField = 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay';

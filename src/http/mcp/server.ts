@@ -78,6 +78,7 @@ export function createMcpServer(listener: RequestListener, options: McpOptions):
     });
     const transport = new streamableHttp.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
+    // Without its body, which has been read and parsed: the transport checks the headers alone.
     const headers = ctx.headers as Record<string, string>;
     const request = new Request(`${options.publicUrl}/mcp`, { method: 'POST', headers });
     // Not closed afterwards: the server has no session, timer or socket, and `close` makes errors for ended calls.
@@ -89,13 +90,14 @@ const failure = (text: string, structuredContent?: JsonObject): CallToolResult =
   return { isError: true, content: [{ type: 'text', text }], structuredContent };
 };
 
-/** See `server.ts` of http. */
+/** For the reason, see `src/http/server.ts`. */
 const { createServer, request } = process.getBuiltinModule('node:http');
 
 /** Say who the caller is, and which state of the calendar they must see. */
 const PASSED_ON = [...CALLER_HEADERS, 'X-Forwarded-For', 'X-Calendar-Min-Version', 'Cache-Control'];
 
 function createApiClient(listener: RequestListener) {
+  // It listens nowhere: each call gives it a connection.
   const server = createServer(listener);
 
   return async function callApi({ req, state }: Context, { method, path, values }: Tool, args: JsonObject) {

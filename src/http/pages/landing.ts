@@ -39,6 +39,7 @@ export interface LandingOptions {
 
 interface Rendering {
   render: (reader: EventReader) => Promise<Html>;
+  /** Of the first visitor, also if others get the same rendering. */
   charge: () => void;
   extension?: string;
 }
@@ -123,6 +124,7 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     const list = await reader.list(range, query);
     const options = (await this.#filterOptions.fetch(this.#options.replicaVersion(), { context: reader }))!;
     const days = monthRange(month, language.dates.firstWeekday);
+    // Also of a visitor who has chosen no view: then the page has both, and its script shows one.
     const hasGrid = viewOf(query) !== 'list';
     const ofMonth = hasGrid ? await reader.many(days, query.filters, MAX_MONTH_EVENTS) : undefined;
     const end = hasGrid ? days.last : range.last;
@@ -210,10 +212,7 @@ function listRange({ day, month, past }: LandingQuery, today: string): DayRange 
   return { first: `${month}-01`, last: addDays(`${shiftMonth(month, 1)}-01`, -1) };
 }
 
-/**
- * The CSS class with the colour of an event: that of its first category, which has one if it is among the
- * options of the filter.
- */
+/** The CSS class with an event's colour: that of its first category, if it is among the options of the filter. */
 function colorsOf({ categories }: FilterOptions): (event: PublicEvent) => string {
   const places = new Map(categories.map(({ id }, place) => [id, place % COLORS]));
   return ({ categories: [first] }) => `k${places.get(String(first?.id)) ?? ''}`;

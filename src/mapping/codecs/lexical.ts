@@ -51,10 +51,7 @@ interface HtmlElement {
 }
 type HtmlNode = HtmlElement | string;
 
-/**
- * An empty text becomes null: no rich text.
- * @throws UnrepresentableValue if elements are nested too deeply
- */
+/** An empty text becomes null: no rich text. @throws UnrepresentableValue if elements are nested too deeply */
 export function htmlToLexical(html: string): object | null {
   const children = blocksOf(parseHtml(html).flatMap(typedText), 0);
   return children.length === 0 ? null : { root: element('root', children) };

@@ -75,6 +75,15 @@ describe('an events/v1 API as a source', () => {
       expect(snapshot?.isPartial).to.equal(true);
     });
 
+    it('end with one that repeats those before it, also if some of its events cannot be served', async () => {
+      site.respond = (_page, response) => {
+        const events = [event(1), { ...event(2), status: 'draft' }];
+        return !!response.end(JSON.stringify({ events, total: 9, next_rest_url: 'https://x/?page=2' }));
+      };
+      expect(keys((await site.read())?.events)).to.deep.equal(['1']);
+      expect(site.requests).to.have.length(2);
+    });
+
     it('beyond 10 MB are left out, with a line', async () => {
       const long = event(1, { filler: 'x'.repeat(3_500_000) });
       site.pages = [[long], [{ ...long, id: 2 }], [{ ...long, id: 3 }], [event(4)], [event(5)]];

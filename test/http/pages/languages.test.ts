@@ -39,7 +39,7 @@ describe('the languages of the pages', () => {
     ['*', 'en-US'],
     ['de', 'de'],
     ['de-AT,de;q=0.9,en;q=0.8', 'de-AT'],
-    ['pt-BR,pt;q=0.9,fr-CA;q=0.4,en;q=0.3', 'fr-CA'],
+    ['tlh,tlh-KX;q=0.9,fr-CA;q=0.4,en;q=0.3', 'fr-CA'],
     ['en;q=0.3,NL-be;q=0.7', 'nl-BE'],
     ['de;q=0, it', 'it'],
     ['zh-Hans-CN, ja', 'en-US'],
