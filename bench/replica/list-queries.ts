@@ -138,7 +138,7 @@ export function filterOf(list: ListQuery, size: Size): EventFilter {
   const { category, tags, venue, organizer, featured, search: words, include, page = 1 } = list;
   const not = words?.startsWith('-') ?? false;
   return {
-    order: include ? 'date' : 'start',
+    order: include ? 'published' : 'start',
     limit: PER_PAGE,
     offset: (page - 1) * PER_PAGE,
     bounds,

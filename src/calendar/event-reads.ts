@@ -116,7 +116,7 @@ const ORDERS = { start_date: 'start', modified: 'modified', title: 'title' } as 
 >;
 
 function orderOf({ order, orderby, include }: Record<string, unknown>): Pick<EventFilter, 'order' | 'descending'> {
-  const byDefault = include === undefined ? 'start' : 'date';
+  const byDefault = include === undefined ? 'start' : 'published';
   const by = ORDERS[orderby as (typeof EVENT_ORDERS)[number]] ?? byDefault;
   return order === 'desc' ? { order: by, descending: true } : { order: by };
 }

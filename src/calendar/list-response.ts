@@ -125,7 +125,7 @@ export function* responseSteps(services: Services, listPage: ListPage, baseUrl: 
   const rest = { ...pageUrls(listPage, baseUrl), total, total_pages: pages };
   const items = yield* listItems(services, listPage, { baseUrl, visible }, isPublic);
   const bytes = items.map((item) => item.bytes);
-  // That at which the items were read: `runInTurns` begins again if it changes. The response cache asks for this one.
+  // At which all items were read: if it changes meanwhile, `runInTurns` gives up and `buildFound` begins again.
   const replicaVersion = services.replica.version;
   return {
     status: 200,

@@ -58,7 +58,7 @@ async function readPost<K extends PostKind>(
 
 /**
  * The JSON of a post that the actor has written, or that they may read, with the unpublished venues, organizers and
- * images that the CMS shows them. What it does not send at once is left out: the response is about another record.
+ * images that the CMS shows them. If the CMS fails to send these, they are left out: the response is about the post.
  */
 export async function asActorSees(
   services: Services,

@@ -68,7 +68,7 @@ const CHARACTERS_PER_RECORD = 500;
 
 const TAXONOMIES: Record<TermKind, string> = { category: 'calendar_events_cat', tag: 'post_tag' };
 
-/** Linked records that the audience is not shown are omitted. The replica counts the events of terms. */
+/** Omits linked records that the audience is not shown. Every audience gets the same counts and sources, of `#db`. */
 export class Serializer {
   readonly #db: VisibleRecords;
   readonly #mapping: Mapping;
@@ -205,10 +205,9 @@ export class Serializer {
       ...(image ? { image: serializeImage(image) } : {}),
     };
     if (record.protected && !options.unlocked) {
-      // The coordinates are the only numbers.
-      const shown = Object.entries(values).filter(([, value]) => typeof value !== 'number');
-      const blank = Object.fromEntries(shown.map(([key, value]) => [key, typeof value === 'boolean' ? null : '']));
-      return { ...this.#common(record), [record.kind]: [], ...blank, slug };
+      const blanks: JsonObject = { description: '', excerpt: '', slug, ...copiedValues(record, true), image: '' };
+      const blank = Object.entries(blanks).filter(([name]) => name in values);
+      return { ...this.#common(record), [record.kind]: [], ...Object.fromEntries(blank), slug };
     }
     const custom = shownCustomFields(this.#mapping, record);
     const json: JsonObject = {
@@ -293,14 +292,15 @@ function serializeImage(image: ImageRecord): JsonObject {
 const COPIED = { event: copiedFields('event'), venue: copiedFields('venue'), organizer: copiedFields('organizer') };
 
 /**
- * The properties that are the record's own values. Those of a locked record are blank; those that the original lacks
- * are left out then, as without a value.
+ * The properties that are the record's own values. Those of a locked record are blank; coordinates and those that the
+ * original lacks are left out then, as without a value.
  */
 function copiedValues(record: PostRecord, isLocked: boolean): JsonObject {
   const values: JsonObject = {};
   for (const [name, { key, type, empty, addedProperty }] of COPIED[record.kind]) {
     const value = Reflect.get(record, key);
     if (addedProperty && (isLocked || value === empty)) continue;
+    if (isLocked && type === 'coordinate') continue;
     if (isLocked) values[name] = type === 'boolean' ? null : '';
     else values[name] = value;
   }

@@ -13,7 +13,7 @@ export class PushLease implements PushLeasePort {
   readonly #connection: Connection;
   readonly #keys: { lease: string; positions: string };
   readonly #node = randomUUID();
-  /** As they were when Redis last responded: another gateway may have to go on from there while it is away. */
+  /** The holder's own, as new as those in Redis or newer. Another gateway's: as in Redis when it last responded. */
   #positions: Record<string, string> = {};
 
   constructor({ connection, prefix }: { connection: Connection; prefix: string }) {

@@ -79,34 +79,34 @@ const date = (key: string, type: 'site-time' | 'utc-time', options: FieldOptions
 const coordinate = (key: string, type: ParamType, name: string): Field =>
   fieldOf('coordinate', null)(key, copied(type, SIZES.number, `${name} in degrees (WGS 84)`, { addition: true }));
 
-/** The default that the namespace index shows for optional texts. It has no effect. */
+/** The default that the namespace index shows for optional values. It has no effect. */
 const DEFAULT_NULL = { shownDefault: null };
 
-/** The fields that events, venues and organizers share. */
+/** The fields that events, venues and organizers share. The index shows more defaults of organizers than of venues. */
 const postFields = (kind: PostKind): FieldTable => {
   const isEvent = kind === 'event';
-  const nullDefault = isEvent ? {} : DEFAULT_NULL;
-  const organizerDefault = kind === 'organizer' ? DEFAULT_NULL : {};
-  const title = settable(types.text, SIZES.text, isEvent ? 'Title' : 'Name', { required: true, ...organizerDefault });
+  const linkedNull = isEvent ? {} : DEFAULT_NULL;
+  const organizerNull = kind === 'organizer' ? DEFAULT_NULL : {};
+  const title = settable(types.text, SIZES.text, isEvent ? 'Title' : 'Name', { required: true, ...organizerNull });
   return {
     [isEvent ? 'title' : kind]: html('title', title),
     slug: text('slug', isEvent ? settable(types.text, SIZES.slug, 'Slug') : {}),
     description: html(
       'description',
-      settable(isEvent ? types.text : types.clearableText, SIZES.longText, 'Description, HTML', nullDefault),
+      settable(isEvent ? types.text : types.clearableText, SIZES.longText, 'Description, HTML', linkedNull),
     ),
     excerpt: html('excerpt', isEvent ? settable(types.text, SIZES.text, 'Excerpt, HTML') : {}),
-    status: { ...text('status', settable(types.status, SIZES.status, 'Status', organizerDefault)), empty: 'publish' },
-    author: number('author', settable(types.author, SIZES.number, 'User id of the author', organizerDefault)),
-    date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time', organizerDefault)),
-    date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC', organizerDefault)),
+    status: fieldOf('text', 'publish')('status', settable(types.status, SIZES.status, 'Status', organizerNull)),
+    author: number('author', settable(types.author, SIZES.number, 'User id of the author', organizerNull)),
+    date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time', organizerNull)),
+    date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC', organizerNull)),
     modified: date('modified', 'site-time', { derived: true }),
     modified_utc: date('modifiedUtc', 'utc-time', { derived: true }),
     url: text('url', { derived: true }),
     protected: boolean('protected', false, { derived: true }),
     image: number(
       'image',
-      settable(isEvent ? types.image : types.clearableImage, SIZES.url, 'Id or URL of the featured image', nullDefault),
+      settable(isEvent ? types.image : types.clearableImage, SIZES.url, 'Id or URL of the featured image', linkedNull),
     ),
   };
 };
@@ -114,7 +114,7 @@ const postFields = (kind: PostKind): FieldTable => {
 const eventFlag = (key: string, description: string): Field =>
   boolean(key, false, copied(types.flag, SIZES.flag, description));
 
-/** A field of events of which the original lacks both the parameter and the property. */
+/** A field of events of which the original lacks both the parameter (`addition`) and the property (`addedProperty`). */
 const addedText = (key: string, type: ParamType, limit: Limit, description: string): Field =>
   text(key, { ...copied(type, limit, description, { addition: true }), addedProperty: true });
 

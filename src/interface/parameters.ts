@@ -1,6 +1,5 @@
 // The parameters of lists and paths, in the order in which The Events Calendar declares them. Those of bodies
-// are in fields.ts. A filter of events on a column, such as `featured`, has its condition under the same name in
-// src/store/list-events.ts. In src/calendar, event-reads.ts translates the others.
+// are in fields.ts. `eventFilter` (src/calendar/event-reads.ts) makes conditions of the filters of events.
 
 import { EVENT_STATUSES } from '../model/event-state.ts';
 import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';

@@ -57,7 +57,7 @@ export interface EventFilter extends PageWindow, EventConditions {
 /** The columns of `event` that each order compares, ascending. */
 export const EVENT_ORDER_COLUMNS = {
   start: ['starts', 'published', 'id'],
-  date: ['published', 'id'],
+  published: ['published', 'id'],
   modified: ['modified', 'id'],
   title: ['title', 'id'],
 } as const;
@@ -133,7 +133,7 @@ function matchOf(words: readonly SearchWord[], not: boolean): string {
   return phrases.map((phrase) => `"${phrase}"`).join(not ? ' OR ' : ' AND ');
 }
 
-/** The ids of the texts with the words: the index finds words of three letters and more, the texts have the others. */
+/** The ids of the texts with the words: of `jazz -rock dj` the index finds `jazz` and `rock`, the texts have `dj`. */
 function idsWithWords(words: readonly SearchWord[], callerSchema?: string): Sql {
   const found = matchOf(words, false);
   const excluded = matchOf(words, true);
@@ -156,26 +156,32 @@ interface EventRows {
   where: Sql;
   /** An event in two of the categories is there twice. */
   repeats: boolean;
-  /** The conditions read all links or all texts, however few events the page has. */
+  /** The conditions read all links or all texts, however few events the page has: `notVenues` all to those venues. */
   readsAll: boolean;
 }
 
+/** The rows that are read, and the condition by which they are chosen. Without one: all events that lists show. */
+type Leading =
+  | { rows: 'texts'; name: 'words' }
+  | { rows: 'links'; name: LinkCondition }
+  | { rows: 'all'; name?: never };
+
 /**
  * The condition that decides which rows are read, each of which the other conditions then look at. `event_link` repeats
- * an event's times and flags for each of its links. Undefined: all events that lists show are read.
+ * an event's times and flags for each of its links; `e.kind = 3` are those to venues.
  *
- *     venue=12&categories=3   FROM event_link e WHERE e.kind = 3 AND e.target_id = 12 AND e.id IN (links of category 3)
+ *     venue=12&categories=8   FROM event_link e WHERE e.kind = 3 AND e.target_id = 12 AND e.id IN (links of category 8)
  *     venue=12&orderby=title  FROM event e WHERE e.id IN (links of venue 12)
  *     venue=12&include=5,6    FROM event e WHERE e.id IN (5, 6) AND e.id IN (links of venue 12)
  *     venue=12&search=jazz    FROM (texts with jazz) x JOIN event e ON e.id = x.id WHERE e.id IN (links of venue 12)
  *     the same, of staff      FROM event_link e WHERE e.kind = 3 AND e.target_id = 12 AND e.id IN (texts with jazz)
  * @param links that the filter names, the most selective kind first
  */
-function leadingCondition({ words, include, order }: EventFilter, links: readonly LinkCondition[], schema?: string) {
+function leadingOf({ words, include, order }: EventFilter, links: readonly LinkCondition[], schema?: string): Leading {
   // Staff see unpublished records too: in such a join, SQLite does not look up their events by their ids.
-  if (words && schema === undefined) return 'words';
-  if (include || EVENT_ORDER_COLUMNS[order].some((column) => !LINK_COLUMNS.has(column))) return undefined;
-  return links[0];
+  if (words && schema === undefined) return { rows: 'texts', name: 'words' };
+  const isInLinks = EVENT_ORDER_COLUMNS[order].every((column) => LINK_COLUMNS.has(column));
+  return links[0] && isInLinks && !include ? { rows: 'links', name: links[0] } : { rows: 'all' };
 }
 
 /** The rows of the list: without order, and of all pages. */
@@ -183,22 +189,23 @@ function eventsOf(filter: EventFilter, callerSchema: string | undefined): EventR
   const { words, include } = filter;
   const asked = (Object.keys(CONDITIONS) as EventCondition[]).filter((name) => filter[name] !== undefined);
   const links = (Object.keys(LINK_CONDITIONS) as LinkCondition[]).filter((name) => filter[name] !== undefined);
-  const leading = leadingCondition(filter, links, callerSchema);
+  const leading = leadingOf(filter, links, callerSchema);
   const readsTexts = words?.some((word) => word.not || isSoughtInTexts(word)) ?? false;
-  const readsAll = readsTexts || filter.notVenues !== undefined || links.some((name) => name !== leading);
+  const readsAll = readsTexts || filter.notVenues !== undefined || links.some((name) => name !== leading.name);
   // The value belongs to the condition, which the compiler cannot know of a union of names.
   const conditions = asked
-    .filter((name) => name !== leading)
+    .filter((name) => name !== leading.name)
     .map((name) => CONDITIONS[name](filter[name] as never, filter, callerSchema));
-  if (leading && leading !== 'words') {
-    const ids = filter[leading] ?? [];
-    const where = and([isLinkTo(LINK_CONDITIONS[leading], ids), ...conditions]);
+  if (leading.rows === 'links') {
+    const ids = filter[leading.name] ?? [];
+    const where = and([isLinkTo(LINK_CONDITIONS[leading.name], ids), ...conditions]);
     return { from: sql`event_link e`, where, repeats: ids.length > 1, readsAll };
   }
   // The `+` lets SQLite look up the ids of `include` or of links instead of reading all events that lists show.
   const isListed = sql`${raw(include || links.length > 0 ? '+' : '')}e.listing = ${raw(LISTED)}`;
-  const from = leading ? sql`(${idsWithWords(words!)}) x CROSS JOIN event e ON e.id = x.id` : sql`event e`;
-  return { from, where: and([isListed, ...conditions]), repeats: false, readsAll };
+  const where = and([isListed, ...conditions]);
+  if (leading.rows === 'all') return { from: sql`event e`, where, repeats: false, readsAll };
+  return { from: sql`(${idsWithWords(words!)}) x CROSS JOIN event e ON e.id = x.id`, where, repeats: false, readsAll };
 }
 
 /**
@@ -212,7 +219,7 @@ export function listEvents(visible: VisibleRecords, filter: EventFilter): IdPage
   const selected = raw(repeats ? `DISTINCT e.id, ${columns.join(', ')}` : 'e.id');
   const ordered = raw(columns.map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`).join(', '));
   const events = sql`SELECT ${selected} FROM ${from} WHERE ${where} ORDER BY ${ordered}`;
-  // One reading of all links or texts gives the total too; `count(*) OVER ()` takes twice as long.
+  // All ids are read: a page and a count would read all links or texts twice, and `count(*) OVER ()` takes as long.
   if (readsAll) {
     const ids = visible.numbers(events);
     return { ids: ids.slice(offset, offset + limit), total: ids.length };

@@ -59,7 +59,7 @@ export async function ingestRecords(
   const distinct = new Map(records.filter(isPublished).map((record) => [idOf(record), record]));
   distinct.delete(0);
   for (const batch of batchesOf([...distinct.values()], BATCH_SIZE)) {
-    const accepted = batch.filter((record) => accept(context, spec, idOf(record), readMark));
+    const accepted = batch.filter((record) => acceptOrMarkDirty(context, spec, idOf(record), readMark));
     const upserts = accepted.flatMap((record) => [
       spec.read(record, memory.site, memory.linkTables),
       ...Object.values(spec.embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
@@ -70,14 +70,14 @@ export async function ingestRecords(
 }
 
 /** False if the record was written after it was requested: then it is to be read again. */
-function accept(context: SyncContext, { kind, collection: name }: KindMapping, id: number, readMark: number): boolean {
+function acceptOrMarkDirty(context: SyncContext, spec: KindMapping, id: number, readMark: number): boolean {
   const { memory } = context;
-  if (isOutdated(memory, kind, id, readMark)) {
-    logDecision(context, name, 'refuse: changed after it was requested', { id, readMark });
-    markDirty(memory, kind, [id]);
+  if (isOutdated(memory, spec.kind, id, readMark)) {
+    logDecision(context, spec.collection, 'refuse: changed after it was requested', { id, readMark });
+    markDirty(memory, spec.kind, [id]);
     return false;
   }
-  memory.kinds[kind].trashed.delete(id);
+  memory.kinds[spec.kind].trashed.delete(id);
   return true;
 }
 
@@ -152,11 +152,10 @@ export async function refreshRecords(
 ): Promise<void> {
   const ids = [...new Set(recordIds.map(seriesIdOf))];
   if (ids.length > 0) logDecision(context, spec.collection, 'fetch', { ids, reason });
-  const { pageSize, memory } = context;
-  const size = idsPerRequest(spec, pageSize);
+  const { memory } = context;
   const missing: number[] = [];
   let firstReadMark = 0;
-  for (const slice of batchesOf(ids, size)) {
+  for (const slice of batchesOf(ids, idsPerRequest(spec, context.pageSize))) {
     const { records, readMark } = await readByIds(context, spec, slice);
     await ingestRecords(context, spec, records, readMark);
     const existing = new Set(records.filter(isPublished).map(idOf));
@@ -167,7 +166,7 @@ export async function refreshRecords(
   if (missing.length === 0) return;
   const { suspended } = memory.kinds[spec.kind];
   const stored = [...stampsById(context.replica.db, spec.kind, missing).keys()];
-  // If they are many, `suspended` has them too from here on.
+  // Of 7 (a webhook named it), 8 (suspended) and 9, only 9 is unexpected. If it is one of many, it is suspended too.
   const unexpected = stored.filter((id) => !deletableAtOnce.has(id) && !suspended.has(id));
   suspendMassDeletion(context, spec, unexpected);
   // Also those that the replica lacks: of an event that a poll has found gone before, a webhook may say only now that
@@ -183,14 +182,13 @@ export async function refreshDirty(
   spec: KindMapping,
   deletableAtOnce?: ReadonlySet<number>,
 ): Promise<void> {
-  const { memory } = context;
-  const { kind } = spec;
-  const dirty = [...memory.kinds[kind].dirty];
-  memory.kinds[kind].dirty.clear();
+  const { dirty } = context.memory.kinds[spec.kind];
+  const ids = [...dirty];
+  dirty.clear();
   try {
-    await refreshRecords(context, spec, dirty, { reason: 'dirty', deletableAtOnce });
+    await refreshRecords(context, spec, ids, { reason: 'dirty', deletableAtOnce });
   } catch (error) {
-    markDirty(memory, kind, dirty);
+    markDirty(context.memory, spec.kind, ids);
     throw error;
   }
 }

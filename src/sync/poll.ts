@@ -42,7 +42,8 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
     await noteIfUnreadable(context, spec.collection, () => pollCollection(context, spec), spec);
   const present = collections.filter(({ collection: name }) => !memory.unreadable.has(name));
   await noteIfUnreadable(context, 'media', () => pollMedia(context));
-  await refreshReferrers(context, present);
+  // What refers to a term or image that was just found deleted is dirty: the CMS removes it there without a new date.
+  for (const spec of present) await refreshDirty(context, spec);
   if (!memory.unreadable.has('media')) await fetchMissingImages(context);
   for (const spec of present) {
     const ids = await confirmedDeletions(context, spec);
@@ -51,11 +52,6 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
   await deleteUnusedEmbedded(context);
   const reasons = [...unreadableReasons(context), ...suspensionReasons(context)];
   return reasons.length > 0 ? reasons.join('; ') : undefined;
-}
-
-/** Re-reads what refers to a term or image that was just found deleted: the CMS removes it there without a new date. */
-async function refreshReferrers(context: SyncContext, collections: readonly KindMapping[]): Promise<void> {
-  for (const spec of collections) await refreshDirty(context, spec);
 }
 
 async function pollCollection(context: SyncContext, spec: KindMapping): Promise<void> {
@@ -141,7 +137,7 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
   await fetchMissingImages(context);
-  await refreshReferrers(context, collections);
+  for (const spec of collections) await refreshDirty(context, spec);
   await deleteUnusedEmbedded(context);
 }
 

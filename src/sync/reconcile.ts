@@ -120,15 +120,15 @@ async function reconcileAll(context: SyncContext, spec: KindMapping): Promise<vo
   }
   await refreshRecords(context, spec, [...differing], { reason: 'the list of ids differs' });
   await deleteUnlisted(context, spec, listed);
-  // An event that became a draft after its page was read is in `listed`, and another may have been created meanwhile.
-  const excess = Math.min(...totals) - heldCount(context, spec);
+  // If a listed event became a draft and another was created meanwhile: 40 - 41, so that the next poll compares again.
+  const excess = totals[0]! - heldCount(context, spec);
   const isSteady = excess >= 0 && totals.every((each) => each === totals[0]);
   context.memory.kinds[spec.kind].excess = isSteady ? excess : undefined;
 }
 
 /**
- * Finds the ids (ascending) that the CMS's list no longer has, at most `limit`. Both lists are in the order of ids and
- * agree up to the first deleted record, so that halving takes a few requests for each, however long the list is.
+ * Finds the ids (ascending) that the CMS's list no longer has, at most `limit`. Of `1 2 4 5` it has `1 2 5`: all after
+ * 4 have moved. So if a page agrees, all before it do, and halving takes a few requests for each deleted record.
  */
 export async function findDeleted(
   heldIds: readonly number[],

@@ -87,6 +87,20 @@ describe('documented responses', () => {
     expect(await send('delete')).to.equal(410);
   });
 
+  it('to reads of an event in the trash', async () => {
+    const { body } = await declared('post', '/events', { as: 'editor', json: EVENT });
+    await gateway.request(`/events/${body.id}`, { as: 'editor', method: 'DELETE' });
+    const expected = { '/events/{id}': 403, '/events/{id}.ics': 200, '/events/by-slug/{slug}': 400 };
+    for (const [path, status] of Object.entries(expected))
+      for (const as of ['editor', undefined]) {
+        const url = path.replace('{id}', body.id).replace('{slug}', body.slug);
+        const response = await gateway.request(url, { as });
+        expect(response.status, `${path} ${as}`).to.equal(status);
+        const validate = validatorOf(path, 'get', status);
+        expect(validate(response.body ?? response.text), JSON.stringify(validate.errors)).to.equal(true);
+      }
+  });
+
   it('is 429 with Retry-After after too many requests', async () => {
     const limited = await startGateway({
       cms: createFakeCms(Date.now),

@@ -12,6 +12,7 @@ import { ROUTES } from '../../src/interface/routes.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
+import { type Kind, PLURALS } from '../../src/model/records.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { BASE, type RequestOptions, ROOT, startGateway, type TestGateway } from '../start-gateway.ts';
 
@@ -139,16 +140,25 @@ describe('docs/api.md', () => {
     if (updated !== document) writeFileSync(FILE, updated);
   });
 
-  const LISTS = { Events: 'event', 'Venues and organizers': 'venue', 'Categories and tags': 'category' } as const;
-  for (const [heading, kind] of Object.entries(LISTS)) {
+  const LISTS: Record<string, readonly [kind: Kind, other?: Kind]> = {
+    Events: ['event'],
+    'Venues and organizers': ['venue', 'organizer'],
+    'Categories and tags': ['category', 'tag'],
+  };
+  for (const [heading, kinds] of Object.entries(LISTS)) {
     it(`has every parameter of the lists: ${heading}`, async () => {
       const rows = rowsBelow(heading);
-      expect(rows.map(([name, , meaning]) => [name, meaning])).to.deep.equal(described(LIST_PARAMETERS[kind]));
+      const declares = (kind: Kind, name: string) => LIST_PARAMETERS[kind].some((each) => each.name === name);
+      // The words of the first kind, and the parameters that the other one alone has.
+      const [first, other = first] = kinds;
+      const ofOther = LIST_PARAMETERS[other].filter(({ name }) => !declares(first, name));
+      const parameters = described([...LIST_PARAMETERS[first], ...ofOther]);
+      expect(rows.map(([name, , meaning]) => [name, meaning])).to.deep.equal(parameters);
       const gateway = await filledGateway();
-      const list = { event: '/events', venue: '/venues', category: '/categories' }[kind];
       for (const [name, example] of rows) {
         expect(example.split(/[=[]/, 1)[0]).to.equal(name);
-        const { status, text } = await gateway.request(`${list}?${example}`);
+        const list = PLURALS[declares(first, name) ? first : other];
+        const { status, text } = await gateway.request(`/${list}?${example}`);
         expect(status, `${example}: ${text}`).to.equal(200);
       }
       await gateway.stop();

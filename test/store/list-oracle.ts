@@ -96,7 +96,7 @@ export function expectedEvents(events: EventRecord[], filter: EventFilter) {
   const byDate = (a: EventRecord, b: EventRecord) => compare(a.date, b.date);
   const orders: Record<EventFilter['order'], (a: EventRecord, b: EventRecord) => number> = {
     start: (a, b) => compare(a.start, b.start) || byDate(a, b),
-    date: byDate,
+    published: byDate,
     modified: (a, b) => compare(a.modifiedUtc, b.modifiedUtc),
     title: (a, b) => compareText(foldedForSort(plainTitle(a.title)), foldedForSort(plainTitle(b.title))),
   };

@@ -63,7 +63,7 @@ function* feedSteps<T>(
     for (const entry of yield* listItems(services, some, { baseUrl, visible }, isPublic)) {
       items.push(write(parseEvent(entry.bytes)));
       for (const tag of entry.cacheTags) cacheTags.add(tag);
-      // `listItems` has yielded the bytes that it rendered.
+      // The client pays for all bytes. For the pauses, `listItems` has yielded those that it rendered.
       chargedBytes += entry.bytes.byteLength + BYTES_PER_EVENT;
       yield BYTES_PER_EVENT;
     }
@@ -105,9 +105,9 @@ export function createEventFeeds(services: Services) {
 
     async eventCalendar(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
       const cancelled = getRecord(replica.db, 'event', id) ? undefined : replica.journal.cancelled(id);
-      const ofCancelled = { status: 200, validUntilMs: Number.POSITIVE_INFINITY, cacheTags: [`event-${id}`] };
+      // A JSON read of an event in the trash is a 403; its file says CANCELLED, which the journal remembers.
       const response: ApiResponse = cancelled
-        ? { ...ofCancelled, body: cancelledEvent(cancelled) }
+        ? { status: 200, body: cancelledEvent(cancelled), cacheTags: [`event-${id}`], validUntilMs: Infinity }
         : await singlePost(services, 'event', id, input, request);
       const { body: json, etag: _, ...rest } = response;
       const event = json instanceof Uint8Array ? parseEvent(json) : (json as FeedEvent);
@@ -219,7 +219,7 @@ function whenOf({ start_date: start, end_date: end, all_day, timezone }: FeedEve
 
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 1000;
-/** After this time a response is built again, although nothing changed: its token names the latest scan. */
+/** After this time a response is built again, although nothing changed: `scanS` of its token may be a later scan. */
 const TOKEN_MS = 60_000;
 
 /**
