@@ -158,6 +158,20 @@ describe('the serializer', () => {
       expect(body).to.include({ ...CITY, website: 'http://v.example/?a&b', show_map: false, show_map_link: true });
       expect(body.image).to.include({ id: 91 });
     });
+
+    it('are blank if a password protects them, without coordinates', async () => {
+      const fields = { slug: 'pier', description: '<p>Hall</p>', latitude: 40.7, longitude: -74, image: 91, city: '' };
+      const body = await one('/venues/6', [venue(6, { ...CITY, ...fields, protected: true })]);
+      expect(body).to.deep.include({
+        address: '',
+        description: '',
+        image: '',
+        slug: 'pier',
+        show_map: null,
+        venue: [],
+      });
+      expect(body).to.not.have.any.keys('city', 'geo_lat', 'geo_lng', 'json_ld', 'custom_fields');
+    });
   });
 
   describe('category and tag', () => {
