@@ -1,5 +1,6 @@
 // What every site of the sandbox needs before it starts: its data folder for itself, and a port.
 
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -53,17 +54,22 @@ export async function choosePort(requested: number | undefined, preferred: numbe
     throw new Error(`port ${requested} is in use: name another with --port`);
   }
   const free = requested === 0 ? undefined : await freePort(preferred);
-  return free ?? (await freePort(0))!;
+  return free ?? anyPort();
 }
 
-/** Resolves with the port if it is free (0: any port), otherwise with undefined. */
+/** Below the range of outgoing connections, of which one would get the port while the site restarts. */
+async function anyPort(): Promise<number> {
+  for (;;) {
+    const port = await freePort(randomInt(10_000, 32_000));
+    if (port !== undefined) return port;
+  }
+}
+
+/** Resolves with the port if it is free, otherwise with undefined. */
 function freePort(port: number): Promise<number | undefined> {
   return new Promise((settle) => {
     const server = createServer();
     server.once('error', () => settle(undefined));
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => settle(address !== null && typeof address === 'object' ? address.port : undefined));
-    });
+    server.listen(port, '127.0.0.1', () => server.close(() => settle(port)));
   });
 }

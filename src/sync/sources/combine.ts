@@ -17,6 +17,7 @@ import {
   unusedSourceRecords,
 } from '../../store/source-events.ts';
 import { wallNumber } from '../../time/wall-time.ts';
+import { siteZone, utcToWall } from '../../time/zones.ts';
 import { batchesOf } from '../ingest.ts';
 import { type Comparable, KnownEvents, letters, type Match, matchKeysOf } from './same-event.ts';
 import { derivedId, SourceRecords } from './source-records.ts';
@@ -84,7 +85,7 @@ async function findMerged(pass: Pass): Promise<Map<number, Match>> {
   let compared = 0;
   for (const [startUtc, events] of await eventsByStart(pass)) {
     const shown = new KnownEvents();
-    for (const event of siteEventsAt(pass.db, startUtc, events)) shown.add(event);
+    for (const event of siteEventsAt(pass, startUtc, events)) shown.add(event);
     for (const event of events) {
       const same = shown.merge(event);
       if (same) merged.set(event.id, same);
@@ -134,9 +135,14 @@ function comparableOf({ source, ownId: id, event }: SourceRow, shared: ReadonlyS
   };
 }
 
-/** The site's own public events of this start: those that begin at the wall time of one of these events. */
-function siteEventsAt(db: Database, startUtc: string, events: readonly Comparable[]): Comparable[] {
-  const starts = new Set(events.map(({ start }) => start));
+/**
+ * The site's own public events of this start. Those that begin at the wall time of one of these events; or at the time
+ * on the site's clock, if its plugin lists all events so: 12:00 in New York for 18:00 in Berlin.
+ */
+function siteEventsAt({ db, site }: Pass, startUtc: string, events: readonly Comparable[]): Comparable[] {
+  const isListedBySite = site.settings?.timezoneMode === 'site' && startUtc !== '';
+  const siteStart = isListedBySite ? utcToWall(startUtc, siteZone(site.timezone)) : undefined;
+  const starts = new Set(events.map(({ start }) => siteStart ?? start));
   return [...starts].flatMap((start) =>
     listedEventIdsAt(db, wallNumber(start)).flatMap((id) => {
       const record = getRecord(db, 'event', id);

@@ -311,10 +311,26 @@ describe('sources', () => {
     expect(await isMerged(at('Berlin Bar', 'Berlin'), at('Berlin Bar, Hamburg'))).to.equal(false);
   });
 
-  it('show an event of the CMS before that of a source, and note it in /changes', async () => {
+  const createOwn = async () => {
     const meta = { start_date: '2027-05-01 18:00:00', end_date: '2027-05-01 20:00:00', timezone: 'Europe/Berlin' };
     const { id } = cms.createPost('events', { title: 'Own', meta: { ...meta, website: 'https://origin.example/a/' } });
     await gateway.sync.poll();
+    return id;
+  };
+
+  it('show an event of the CMS once, also on a site that lists all events by its own clock', async () => {
+    cms.siteFacts = { ...cms.siteFacts, timezone: 'America/New_York', settings: { timezoneMode: 'site' } };
+    await sources.stop();
+    await gateway.stop();
+    gateway = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS });
+    await open();
+    const id = await createOwn();
+    await read('library', [said('a')]);
+    expect((await list()).map((event) => event.id)).to.deep.equal([id]);
+  });
+
+  it('show an event of the CMS before that of a source, and note it in /changes', async () => {
+    const id = await createOwn();
     const token = (await gateway.request('/changes')).body.next_token;
     await read('library', [said('a'), said('b')]);
     const own = (await gateway.request(`/events/${id}`)).body;
