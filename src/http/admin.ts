@@ -153,9 +153,12 @@ function parseChanges(body: Buffer): ReportedChange[] | undefined {
   }
 }
 
+/** As `src/cms/payload/ids.ts` serves them. Digits alone are a number. */
+const TEXT_ID = /^(?!\d+$)[^,\p{Cc}\p{Cs}]{1,200}$/u;
+
 function isChange(value: unknown): value is ReportedChange {
   if (typeof value !== 'object' || value === null) return false;
   const { collection, id } = value as Record<string, unknown>;
-  const isId = typeof id === 'string' ? /^(?!\d+$)[\w-]{1,64}$/.test(id) : Number.isSafeInteger(id) && Number(id) > 0;
+  const isId = typeof id === 'string' ? TEXT_ID.test(id) : Number.isSafeInteger(id) && Number(id) > 0;
   return typeof collection === 'string' && collection !== '' && isId;
 }

@@ -39,7 +39,7 @@ interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {
  *     mcp              answers `/mcp` in `ctx.body`; a tool's call is a request of its own to `app`: 400, 403, 413
  *     servePages       answers the pages and their assets in `ctx.body`
  *     mount            `mount`, `baseUrl`, `path`, `query`, `omitBody`, and the overridden `ctx.method`: 400, 404
- *     cachedReads      `cached`, `cacheOutcome`, from the cache or made of `apiResponse`; it caches what `_fields` left
+ *     cachedReads      `cached`, `cacheOutcome`: from the cache, or `apiResponse` as `responseParams` has shaped it
  *     responseParams   applies `_fields`, `_envelope` and `_jsonp` to `apiResponse` and to errors of `auth`: 400
  *     auth             `actor`, `routeName`: 401, 403, 429, 503
  *     routes           `matchedRoute`, `apiResponse`; reads the body, and runs the use case: all other errors

@@ -159,7 +159,7 @@ export interface SyncMemory {
   changedAt: Map<string, number>;
   /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
   cmsClock: { timeMs: number; sentMs: number } | undefined;
-  /** With the number of the request, it is sent with each one, so that no cache in front of the CMS answers it. */
+  /** With the latest read mark it is sent with each request, so that no cache in front of the CMS answers. */
   startedMs: number;
   /** Since the present poll began, for its line in the log: what webhooks, writes and peers changed meanwhile too. */
   tally: { requests: number; changed: number; removed: number };

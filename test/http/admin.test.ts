@@ -120,9 +120,10 @@ describe('admin port', () => {
     expect(received).to.deep.equal([[{ collection: 'events', id: 12 }]]);
     expect(await post('{"changes":[]}')).to.equal(202);
     expect(await post('{"changes":[{"collection":"events","id":13}]}', undefined, '/changes')).to.equal(202);
-    const uuid = '018f4f3e-0000-7000-8000-00000000000a';
-    expect(await post(`{"changes":[{"collection":"events","id":"${uuid}"}]}`)).to.equal(202);
-    expect(received.at(-1)).to.deep.equal([{ collection: 'events', id: uuid }]);
+    for (const id of ['018f4f3e-0000-7000-8000-00000000000a', 'summer party/2027', 'ü'.repeat(200)]) {
+      expect(await post(JSON.stringify({ changes: [{ collection: 'events', id }] }))).to.equal(202);
+      expect(received.at(-1)).to.deep.equal([{ collection: 'events', id }]);
+    }
   });
 
   it('verifies the signature of the raw bytes', async () => {
