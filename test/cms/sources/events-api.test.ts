@@ -63,6 +63,12 @@ describe('an events/v1 API as a source', () => {
       expect(site.requests).to.have.length(2);
     });
 
+    it('go on after one without an id that can be served, as of a gateway whose first page has occurrences alone', async () => {
+      const occurrence = (n: number) => event(1, { id: 2_000_000_000_000_000 + n });
+      site.pages = [[event(1)], [occurrence(1), occurrence(2)], [event(2)]];
+      expect(keys((await site.read())?.events)).to.deep.equal(['1', '2']);
+    });
+
     it('end with one that repeats those before it: some caches ignore the number of the page', async () => {
       site.respond = (_page, response) => {
         const next = 'https://x/?page=2';
