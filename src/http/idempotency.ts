@@ -99,10 +99,12 @@ export class Idempotency {
     } catch (error) {
       if (isLost) throw error;
       const { isUnexpected: _, ...response } = errorResponse(error);
-      // A later step failed: the CMS refused to move the new event to the trash.
-      const isCreated = request.created?.some((each) => each.kind === kind);
+      // There if a later step failed, such as moving the new event to the trash.
+      const created = request.created?.find((each) => each.kind === kind);
       if (response.body.code === 'calendar_outcome_unknown') await store({ state: 'unknown', response });
-      else if (isCreated || (isSent && mayHaveWritten(error))) await store({ state: 'done', response });
+      // A client that tries again, as a 503 asks for, gets the record.
+      else if (created && response.status === 503) await store({ state: 'done', id: created.id });
+      else if (created || (isSent && mayHaveWritten(error))) await store({ state: 'done', response });
       else await this.#keys.delete(creationKey).catch(this.#warn);
       throw error;
     } finally {

@@ -20,7 +20,7 @@ export interface DateBound {
 /**
  * All conditions must hold. A list of ids means any of them; an absent condition holds for every event.
  * Hidden events never match. A protected event matches no condition on a value that its password hides: its
- * links, `featured: true`, its parent, its status, its text but the title. For that `insertEvent` (post-rows.ts) stores
+ * links, `featured: true`, its parent, its status, its text. For that `insertEvent` (post-rows.ts) stores
  * blanks in their place. `eventFilter` (src/calendar/event-reads.ts) makes conditions of the parameters.
  */
 interface EventConditions {
@@ -80,7 +80,8 @@ const CONDITIONS: {
 } = {
   statuses: (statuses) => sql`e.status IN ${inJson(statuses)}`,
   bounds: isWithin,
-  words: (words, _filter, schema) => sql`e.id IN (${idsWithWords(words, schema)})`,
+  // A blank search has no words, and finds events without a text too.
+  words: (words, _filter, schema) => (words.length === 0 ? sql`TRUE` : sql`e.id IN (${idsWithWords(words, schema)})`),
   categories: linksTo('category'),
   tags: linksTo('tag'),
   venues: linksTo('venue'),
@@ -179,7 +180,7 @@ type Leading =
  */
 function leadingOf({ words, include, order }: EventFilter, links: readonly LinkCondition[], schema?: string): Leading {
   // Staff see unpublished records too: in such a join, SQLite does not look up their events by their ids.
-  if (words && schema === undefined) return { rows: 'texts', name: 'words' };
+  if (words?.length && schema === undefined) return { rows: 'texts', name: 'words' };
   const isInLinks = EVENT_ORDER_COLUMNS[order].every((column) => LINK_COLUMNS.has(column));
   return links[0] && isInLinks && !include ? { rows: 'links', name: links[0] } : { rows: 'all' };
 }

@@ -96,6 +96,8 @@ export function listLinked(visible: VisibleRecords, kind: LinkedKind, filter: Li
     // A record that is text inside events is listed with the first of them that is.
     sql`(r.id < ${raw(FIRST_EMBEDDED_ID)} OR ${isLinked(kind, isListed)})`,
     ...containsWords(words, 'r.folded'),
+    // A protected record has no text: a word that folds to nothing must not find it.
+    ...(words.length > 0 ? [sql`r.folded <> ''`] : []),
   ];
   if (statuses) conditions.push(sql`r.status IN ${inJson(statuses)}`);
   if (modifiedAfter !== undefined) conditions.push(sql`r.modified > ${wallNumber(modifiedAfter)}`);

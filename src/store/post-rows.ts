@@ -62,9 +62,10 @@ function insertEvent(db: Database, schema: string, event: EventRecord): void {
   const link = { ...shared, listing, starts_utc: wallNumber(event.startUtc) };
   for (const [kind, target_id] of linksOf(event))
     db.insert(`${schema}.event_link`, { ...link, kind: TARGET_KIND[kind], target_id });
-  const folded = searchedText(fold(event.searchText));
+  // No search finds an event without a row, such as a protected one: `-rock` would find an empty text.
+  const folded = searchedText(fold(event.searchText)) || undefined;
   if (schema === PUBLIC) setText(db, id, folded);
-  else db.insert(`${schema}.event_text`, { id, folded });
+  else if (folded !== undefined) db.insert(`${schema}.event_text`, { id, folded });
 }
 
 function insertLinked(db: Database, schema: string, record: LinkedRecord): void {

@@ -126,6 +126,19 @@ describe('Idempotency-Key on creates', () => {
     expect([...cms.posts.values()].filter(({ base }) => base === 'events')).to.have.length(1);
   });
 
+  it('a retry gets the record if the CMS was away when it was to move it to the trash', async () => {
+    cms.onWrite = ({ method }) => {
+      if (method === 'remove') throw new CmsUnavailable('refused', 'connect ECONNREFUSED');
+    };
+    const first = await create('/events', { ...event, status: 'trash' }, 'away');
+    expect([first.status, first.body.data.created.length]).to.deep.equal([503, 1]);
+    cms.onWrite = undefined;
+    const again = await create('/events', { ...event, status: 'trash' }, 'away');
+    expect([again.status, again.headers['idempotent-replayed']]).to.deep.equal([201, 'true']);
+    expect(again.body.id).to.equal(first.body.data.created[0].id);
+    expect(cms.all().length).to.equal(1);
+  });
+
   it('a retry gets the same error if that may have left a record', async () => {
     cms.onWrite = (_step, inserted) => {
       if (inserted) throw new CmsRejected('failed', 'No.', { written: 'unknown' });

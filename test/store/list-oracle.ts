@@ -22,8 +22,10 @@ const folded = remembered(fold);
 const foldedForSort = remembered(foldForSort);
 const bytesOf = remembered((text) => Buffer.from(text));
 
-const hasWords = (words: readonly SearchWord[] | undefined, text: string) =>
-  (words ?? []).every((word) => folded(text).includes(folded(word.text)) !== word.not);
+/** No search finds a record without a text, such as a protected one. */
+const hasWords = (words: readonly SearchWord[] = [], text: string) =>
+  words.length === 0 ||
+  (folded(text) !== '' && words.every((word) => folded(text).includes(folded(word.text)) !== word.not));
 
 const hasAny = (wanted: readonly number[] | undefined, ids: number[]) =>
   wanted === undefined || wanted.some((id) => ids.includes(id));

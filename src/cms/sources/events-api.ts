@@ -52,7 +52,7 @@ export function createEventsSource(
     return true;
   }
 
-  /** `ids`: of all events of the page. `events`: those that can be served. */
+  /** `ids`: of all events of the page, also those that no gateway takes. `events`: those that can be served. */
   async function readPage(number: number, signal: AbortSignal, remarks: source.Remark[]) {
     const { bytes, headers } = await get(number, signal);
     const { sent, total, hasNext } = listOf(bytes, number);
@@ -64,7 +64,7 @@ export function createEventsSource(
       if (typeof event === 'string') source.addRemark(remarks, event, idOf(json));
       else events.push(event);
     }
-    const ids = sent.map(idOf).filter((id) => id !== '');
+    const ids = sent.map((json) => (isObject(json) ? textOf(json.id) : ''));
     return { events, ids, total, hasNext, etag: String(headers.etag ?? ''), size: bytes.length };
   }
 

@@ -1,7 +1,7 @@
 // A search that only excludes words finds no record that needs a password, whose visible title may have such a word.
 
 import { expect } from 'chai';
-import { createFakeCms, CREDENTIALS } from '../cms/fake-cms.ts';
+import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { startGateway } from '../start-gateway.ts';
 
 const NOW = Date.UTC(2027, 0, 1);
