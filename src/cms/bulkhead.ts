@@ -71,9 +71,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
   return {
     /**
      * Runs the task as soon as its bulkhead has a connection, in the order of arrival.
-     * @param account whose call of `callers` it is
      * @throws CmsUnavailable `busy`, immediately, when the bulkhead's queue is full; the signal's reason if it aborts
-     * while the call waits
      */
     async run<T>(name: BulkheadName, task: () => Promise<T>, signal: AbortSignal, account?: string): Promise<T> {
       signal.throwIfAborted();

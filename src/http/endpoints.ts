@@ -184,7 +184,6 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     }
   }
 
-  /** Runs a create with an `Idempotency-Key` once per key. */
   function runOncePerKey(endpointRequest: EndpointRequest, request: RequestContext): Promise<ApiResponse> {
     const { route, endpoint, idempotencyKey, state, body } = endpointRequest;
     // Every anonymous create is rejected, and one that is only tried creates nothing that the key could stand for.
