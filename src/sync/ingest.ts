@@ -176,14 +176,17 @@ export async function refreshRecords(
   endSuspension(memory, spec.kind, deletable);
 }
 
-/** Re-reads the dirty records. Throws what the CMS throws. */
+/**
+ * Re-reads the dirty records, and also those of `deletableAtOnce`, which a poll may have taken and not have read yet.
+ * Throws what the CMS throws.
+ */
 export async function refreshDirty(
   context: SyncContext,
   spec: KindMapping,
   deletableAtOnce?: ReadonlySet<number>,
 ): Promise<void> {
   const { dirty } = context.memory.kinds[spec.kind];
-  const ids = [...dirty];
+  const ids = [...dirty, ...(deletableAtOnce ?? [])];
   dirty.clear();
   try {
     await refreshRecords(context, spec, ids, { reason: 'dirty', deletableAtOnce });
@@ -217,7 +220,7 @@ async function deleteRecords(
     if (spec.storedAs === 'terms' && kind !== 'event')
       for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));
     const removed = await apply(context, spec, { deletes: [{ kind, ids: deletable, trashed }] });
-    for (const id of batch) trashed.delete(id);
+    for (const id of deletable) trashed.delete(id);
     logDecision(context, spec.collection, 'delete', { ids: batch, removed });
     memory.tally.removed += removed;
   }

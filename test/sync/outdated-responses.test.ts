@@ -48,6 +48,56 @@ describe('outdated responses', () => {
       expect(getRecord(site.replica.db, 'event', 10)).to.equal(undefined);
     });
 
+    it('that moves an event to the trash is told of as such, also if a poll finds the event gone meanwhile', async () => {
+      site = await syncedSite();
+      site.cms.trashPost(10);
+      const [fetchBegan, polled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      site.cms.afterRequest = ({ ids }) => {
+        if (!ids?.includes(10)) return undefined;
+        // The response to the poll arrives after the fetch has begun, and before the response to the fetch.
+        site.cms.afterRequest = () => {
+          site.cms.afterRequest = undefined;
+          fetchBegan.resolve();
+          return polled.promise;
+        };
+        fetched = site.sync.fetchWritten([{ kind: 'event', id: 10, isTrashed: true }]);
+        return fetchBegan.promise;
+      };
+      await site.poll();
+      polled.resolve();
+      await fetched;
+      expect(site.cms.afterRequest).to.equal(undefined);
+      expect(site.replica.journal.cancelled(10)).to.include({ id: 10 });
+    });
+
+    it('is fetched by itself while a poll reads the same record', async () => {
+      site = await syncedSite();
+      const [venue] = [...site.cms.posts.values()].filter(({ base }) => base === 'venues');
+      site.cms.editSilently(10, { title: 'Written' });
+      const [pollReads, wasFetched] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let polled = Promise.resolve();
+      site.cms.afterRequest = ({ base }) => {
+        expect(base).to.equal('venues');
+        // The event is noted as written, and not requested yet: the poll requests it first.
+        site.cms.afterRequest = ({ ids }) => {
+          if (!ids?.includes(10)) return undefined;
+          site.cms.afterRequest = undefined;
+          pollReads.resolve();
+          return wasFetched.promise;
+        };
+        polled = site.poll();
+        return pollReads.promise;
+      };
+      await site.sync.fetchWritten([
+        { kind: 'venue', id: venue!.id },
+        { kind: 'event', id: 10 },
+      ]);
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Written');
+      wasFetched.resolve();
+      await polled;
+      expectInSync(site);
+    });
+
     it('that creates is not undone by a reconciliation that started before it', async () => {
       site = await syncedSite();
       site.cms.erase(10);
