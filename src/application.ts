@@ -32,6 +32,8 @@ import { epochToWallMs } from './time/zones.ts';
 
 interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers'> {
   config: Config;
+  /** Of the application that a reload replaces. */
+  unpublishedRecords?: UnpublishedRecordsCache | undefined;
   /** The service account of the settings. */
   serviceCredentials: Credentials;
   nowMs?: () => number;
@@ -95,8 +97,7 @@ export function createApplication(options: ApplicationOptions) {
 function createServices(options: ApplicationOptions): Services {
   const { config, mapping, cms, serviceCredentials, replica, sync, observe, nowMs = Date.now, clocks, peers } = options;
   const site = () => sync.site();
-  const unpublishedRecords = new UnpublishedRecordsCache({ db: replica.db, cms, mapping, sync });
-  sync.onFetchChanged((kinds) => unpublishedRecords.forget(kinds));
+  const unpublishedRecords = options.unpublishedRecords ?? openUnpublishedRecords(options);
   return {
     replica,
     cms,
@@ -118,4 +119,10 @@ function createServices(options: ApplicationOptions): Services {
     cost: config.cost,
     lists: config.lists,
   };
+}
+
+function openUnpublishedRecords({ replica, cms, mapping, sync }: ApplicationOptions): UnpublishedRecordsCache {
+  const records = new UnpublishedRecordsCache({ db: replica.db, cms, mapping, sync });
+  sync.onFetchChanged((kinds) => records.forget(kinds));
+  return records;
 }

@@ -4,6 +4,7 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Application, createApplication } from './application.ts';
+import type { UnpublishedRecordsCache } from './calendar/unpublished-records.ts';
 import type { openCluster } from './cluster/cluster.ts';
 import type { Peers } from './cluster/peers.ts';
 import { createNoCms, NO_CMS, siteWithoutCms } from './cms/none/none.ts';
@@ -87,7 +88,7 @@ export function openCms(
 }
 
 /** The replica and everything built on it: a damaged replica is replaced together with all of that. */
-interface ReplicaStack extends Pick<Application, 'listener'> {
+interface ReplicaStack extends Pick<Application, 'listener' | 'services'> {
   replica: Replica;
   peers: Peers | undefined;
   sync: Sync;
@@ -195,7 +196,8 @@ export class Gateway {
       mapping.name === this.#mapping.name && mappingFingerprint(mapping) === mappingFingerprint(this.#mapping);
     if (!isSame) lasting.push('mapping');
     if (lasting.length > 0) throw new ConfigError(lasting.join(', '), 'changed', 'Restart the gateway.');
-    this.#current = { ...this.#current, ...this.#openApplication(config, this.#current) };
+    const { unpublishedRecords } = this.#current.services;
+    this.#current = { ...this.#current, ...this.#openApplication(config, this.#current, unpublishedRecords) };
     this.#config = config;
     return changed;
   }
@@ -276,7 +278,11 @@ export class Gateway {
     });
   }
 
-  #openApplication(config: Config, { replica, peers, sync }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'>) {
+  #openApplication(
+    config: Config,
+    { replica, peers, sync }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'>,
+    unpublishedRecords?: UnpublishedRecordsCache,
+  ) {
     const cluster = this.#cluster;
     // Redis holds user names only as hashes with this secret, which all gateways of a site share. Without a password
     // and a webhook secret it is empty: then somebody who reads Redis can guess the names.
@@ -286,7 +292,7 @@ export class Gateway {
       idempotencyKeys: createSharedIdempotencyKeys(cluster),
     };
     const { cms, serviceCredentials } = this.#openedCms;
-    const parts = { replica, peers, sync, mapping: this.#mapping, observe: this.#observe };
+    const parts = { replica, peers, sync, unpublishedRecords, mapping: this.#mapping, observe: this.#observe };
     return createApplication({ config, cms, serviceCredentials, ...parts, ...shared });
   }
 

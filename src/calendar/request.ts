@@ -132,6 +132,8 @@ export class Permissions {
     const key = `${actor.account.userId} ${spec.collection}`;
     const lookup = this.#lookups.get(key) ?? this.#read(spec, actor);
     this.#lookups.set(key, lookup, { noUpdateTTL: true });
+    // The CMS may answer the next request.
+    lookup.catch(() => this.#lookups.delete(key));
     return lookup;
   }
 
