@@ -97,7 +97,7 @@ export function createApplication(options: ApplicationOptions) {
 function createServices(options: ApplicationOptions): Services {
   const { config, mapping, cms, serviceCredentials, replica, sync, observe, nowMs = Date.now, clocks, peers } = options;
   const site = () => sync.site();
-  const unpublishedRecords = options.unpublishedRecords ?? openUnpublishedRecords(options);
+  const { unpublishedRecords = new UnpublishedRecordsCache({ db: replica.db, cms, mapping, sync }) } = options;
   return {
     replica,
     cms,
@@ -119,10 +119,4 @@ function createServices(options: ApplicationOptions): Services {
     cost: config.cost,
     lists: config.lists,
   };
-}
-
-function openUnpublishedRecords({ replica, cms, mapping, sync }: ApplicationOptions): UnpublishedRecordsCache {
-  const records = new UnpublishedRecordsCache({ db: replica.db, cms, mapping, sync });
-  sync.onFetchChanged((kinds) => records.forget(kinds));
-  return records;
 }

@@ -4,7 +4,6 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Application, createApplication } from './application.ts';
-import type { UnpublishedRecordsCache } from './calendar/unpublished-records.ts';
 import type { openCluster } from './cluster/cluster.ts';
 import type { Peers } from './cluster/peers.ts';
 import { createNoCms, NO_CMS, siteWithoutCms } from './cms/none/none.ts';
@@ -88,7 +87,7 @@ export function openCms(
 }
 
 /** The replica and everything built on it: a damaged replica is replaced together with all of that. */
-interface ReplicaStack extends Pick<Application, 'listener' | 'services'> {
+interface ReplicaStack extends Application {
   replica: Replica;
   peers: Peers | undefined;
   sync: Sync;
@@ -196,8 +195,7 @@ export class Gateway {
       mapping.name === this.#mapping.name && mappingFingerprint(mapping) === mappingFingerprint(this.#mapping);
     if (!isSame) lasting.push('mapping');
     if (lasting.length > 0) throw new ConfigError(lasting.join(', '), 'changed', 'Restart the gateway.');
-    const { unpublishedRecords } = this.#current.services;
-    this.#current = { ...this.#current, ...this.#openApplication(config, this.#current, unpublishedRecords) };
+    this.#current = { ...this.#current, ...this.#openApplication(config, this.#current) };
     this.#config = config;
     return changed;
   }
@@ -280,8 +278,7 @@ export class Gateway {
 
   #openApplication(
     config: Config,
-    { replica, peers, sync }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'>,
-    unpublishedRecords?: UnpublishedRecordsCache,
+    { replica, peers, sync, services }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'> & Partial<Application>,
   ) {
     const cluster = this.#cluster;
     // Redis holds user names only as hashes with this secret, which all gateways of a site share. Without a password
@@ -292,6 +289,7 @@ export class Gateway {
       idempotencyKeys: createSharedIdempotencyKeys(cluster),
     };
     const { cms, serviceCredentials } = this.#openedCms;
+    const unpublishedRecords = services?.unpublishedRecords;
     const parts = { replica, peers, sync, unpublishedRecords, mapping: this.#mapping, observe: this.#observe };
     return createApplication({ config, cms, serviceCredentials, ...parts, ...shared });
   }

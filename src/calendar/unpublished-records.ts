@@ -50,7 +50,7 @@ interface Dependencies {
   db: Database;
   cms: Pick<Cms, 'list' | 'images' | 'maxPageSize'>;
   mapping: Mapping;
-  sync: Pick<Sync, 'site' | 'linkTables'>;
+  sync: Pick<Sync, 'site' | 'linkTables' | 'onFetchChanged'>;
 }
 
 /** One for a replica: after a reload the new application goes on with that of the old one. */
@@ -62,10 +62,11 @@ export class UnpublishedRecordsCache {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
+    dependencies.sync.onFetchChanged((kinds) => this.#forget(kinds));
   }
 
   /** Forgets what it has of these kinds: a write, a webhook or a peer has named a record of them. */
-  forget(kinds: ReadonlySet<KindOrImage>): void {
+  #forget(kinds: ReadonlySet<KindOrImage>): void {
     for (const entry of this.#entries)
       if ([...entry.kinds.keys()].some((kind) => kinds.has(kind))) this.#outdate(entry);
   }
