@@ -32,7 +32,7 @@ import { epochToWallMs } from './time/zones.ts';
 
 interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers'> {
   config: Config;
-  /** Of the application that a reload replaces. */
+  /** Of the application that a reload replaces: a replica has one, which numbers the databases of callers. */
   unpublishedRecords?: UnpublishedRecordsCache | undefined;
   /** The service account of the settings. */
   serviceCredentials: Credentials;

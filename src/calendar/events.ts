@@ -83,7 +83,6 @@ function assertNotBlank({ byField }: Input): void {
     throw invalidParam('title');
 }
 
-const COPIED_FIELDS = copiedFields('event').map(([, field]) => field);
 const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
 type TargetField = 'categories' | 'tags' | 'venues' | 'organizers';
 const TARGET_FIELDS = Object.values(FIELDS.event).flatMap(({ key, targetKind }) =>
@@ -180,7 +179,7 @@ function isShownCost({ services, stored }: PostWrite<'event'>, cost: Cost): bool
 
 /** The fields in the body whose values responses copy, such as `featured` and `event_status`. */
 function copiedValues({ input: { byField } }: PostWrite<'event'>): Partial<EventFields> {
-  const values = COPIED_FIELDS.flatMap(({ key, type, empty }) => {
+  const values = copiedFields('event').flatMap(([, { key, type, empty }]) => {
     if (byField[key] === undefined) return [];
     return [[key, type === 'boolean' ? byField[key] === true : (byField[key] ?? empty)] as const];
   });

@@ -53,7 +53,6 @@ interface Dependencies {
   sync: Pick<Sync, 'site' | 'linkTables' | 'onFetchChanged'>;
 }
 
-/** One for a replica: after a reload the new application goes on with that of the old one. */
 export class UnpublishedRecordsCache {
   readonly #dependencies: Dependencies;
   /** Whose databases are open. */
