@@ -157,9 +157,9 @@ export async function postFields(write: PostWrite<PostKind>): Promise<Partial<Po
   const { services, kind, request, stored } = write;
   const { byField } = write.input;
   const { actor } = request;
-  assertStorable(write);
   const isOwn = byField.author === undefined || Number(byField.author) === actor.account?.userId;
   if (!isOwn) await services.permissions.demand('editOthers', kind, actor);
+  assertStorable(write);
   const fields: Record<string, unknown> = {};
   for (const name of COMMON_FIELDS) if (byField[name] !== undefined) fields[name] = byField[name];
   const nowMs = services.nowMs();
