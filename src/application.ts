@@ -32,6 +32,8 @@ import { epochToWallMs } from './time/zones.ts';
 
 interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers'> {
   config: Config;
+  /** Of the application that a reload replaces: a replica has one, which numbers the databases of callers. */
+  unpublishedRecords?: UnpublishedRecordsCache | undefined;
   /** The service account of the settings. */
   serviceCredentials: Credentials;
   nowMs?: () => number;
@@ -95,8 +97,7 @@ export function createApplication(options: ApplicationOptions) {
 function createServices(options: ApplicationOptions): Services {
   const { config, mapping, cms, serviceCredentials, replica, sync, observe, nowMs = Date.now, clocks, peers } = options;
   const site = () => sync.site();
-  const unpublishedRecords = new UnpublishedRecordsCache({ db: replica.db, cms, mapping, sync });
-  sync.onFetchChanged((kinds) => unpublishedRecords.forget(kinds));
+  const { unpublishedRecords = new UnpublishedRecordsCache({ db: replica.db, cms, mapping, sync }) } = options;
   return {
     replica,
     cms,

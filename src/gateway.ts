@@ -87,7 +87,7 @@ export function openCms(
 }
 
 /** The replica and everything built on it: a damaged replica is replaced together with all of that. */
-interface ReplicaStack extends Pick<Application, 'listener'> {
+interface ReplicaStack extends Application {
   replica: Replica;
   peers: Peers | undefined;
   sync: Sync;
@@ -276,7 +276,10 @@ export class Gateway {
     });
   }
 
-  #openApplication(config: Config, { replica, peers, sync }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'>) {
+  #openApplication(
+    config: Config,
+    { replica, peers, sync, services }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'> & Partial<Application>,
+  ) {
     const cluster = this.#cluster;
     // Redis holds user names only as hashes with this secret, which all gateways of a site share. Without a password
     // and a webhook secret it is empty: then somebody who reads Redis can guess the names.
@@ -286,7 +289,8 @@ export class Gateway {
       idempotencyKeys: createSharedIdempotencyKeys(cluster),
     };
     const { cms, serviceCredentials } = this.#openedCms;
-    const parts = { replica, peers, sync, mapping: this.#mapping, observe: this.#observe };
+    const unpublishedRecords = services?.unpublishedRecords;
+    const parts = { replica, peers, sync, unpublishedRecords, mapping: this.#mapping, observe: this.#observe };
     return createApplication({ config, cms, serviceCredentials, ...parts, ...shared });
   }
 

@@ -4,11 +4,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { MAX_UNPUBLISHED_DATABASES } from '../src/calendar/unpublished-records.ts';
 import { loadConfig } from '../src/config.ts';
 import { Gateway } from '../src/gateway.ts';
 import { sendWebhook } from './cli/check/followed-advice.ts';
 import { startFakePayload } from './cli/fake-payload.ts';
+import { PERMISSIONS } from './cms/fake-cms.ts';
+import { authorization, startEmptyWordPress } from './faults/fake-wordpress.ts';
 import { freePorts } from './free-port.ts';
+import { sendRequest } from './gateway/http-request.ts';
+import { MOUNT } from './gateway/mount.ts';
 import { until } from './until.ts';
 
 describe('a gateway with a replica file', () => {
@@ -90,6 +95,40 @@ describe('a webhook about an image of a Payload site whose images have another n
       await gateway.stop();
       await site.close();
       rmSync(dir, { recursive: true });
+    }
+  });
+});
+
+describe('after a reload', () => {
+  it('as many accounts as before list their drafts', async () => {
+    const editors = Array.from({ length: MAX_UNPUBLISHED_DATABASES }, (_, n) => `editor${n}`);
+    const site = await startEmptyWordPress(Object.fromEntries(editors.map((name) => [name, () => PERMISSIONS.editor])));
+    const [port, adminPort] = await freePorts();
+    const config = loadConfig({
+      env: {
+        CALENDAR_UPSTREAM_URL: site.url.href,
+        CALENDAR_PORT: String(port),
+        CALENDAR_ADMIN_PORT: String(adminPort),
+      },
+    });
+    const gateway = new Gateway(config, () => {});
+    const statusesOfDrafts = () =>
+      Promise.all(
+        editors.map(async (name) => {
+          const headers = { Authorization: authorization(name) };
+          return (await sendRequest(port, `${MOUNT}/events?status=draft`, { headers })).status;
+        }),
+      );
+    try {
+      await gateway.start();
+      await until(async () => (await sendRequest(adminPort, '/ready')).status === 200, 'the initial sync');
+      const listed = editors.map(() => 200);
+      expect(await statusesOfDrafts()).to.deep.equal(listed);
+      await gateway.reload({ ...config, lists: { ...config.lists, perPage: 7 } });
+      expect(await statusesOfDrafts()).to.deep.equal(listed);
+    } finally {
+      await gateway.stop();
+      await site.close();
     }
   });
 });

@@ -83,7 +83,6 @@ function assertNotBlank({ byField }: Input): void {
     throw invalidParam('title');
 }
 
-const COPIED_FIELDS = copiedFields('event').map(([, field]) => field);
 const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
 type TargetField = 'categories' | 'tags' | 'venues' | 'organizers';
 const TARGET_FIELDS = Object.values(FIELDS.event).flatMap(({ key, targetKind }) =>
@@ -178,21 +177,11 @@ function isShownCost({ services, stored }: PostWrite<'event'>, cost: Cost): bool
   return escapeHtmlOnce(cost) === shown.fields.cost;
 }
 
-/**
- * The fields in the body whose values responses copy, such as `featured` and `event_status`.
- * @throws ApiError 400 for a value that the original lacks, if the mapping cannot store it
- */
-function copiedValues({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
-  const { byField, parameterOf } = input;
-  const { writable } = services.mapping.kinds.event;
-  const values = COPIED_FIELDS.flatMap(({ key, type, empty, addedProperty }) => {
+/** The fields in the body whose values responses copy, such as `featured` and `event_status`. */
+function copiedValues({ input: { byField } }: PostWrite<'event'>): Partial<EventFields> {
+  const values = copiedFields('event').flatMap(([, { key, type, empty }]) => {
     if (byField[key] === undefined) return [];
-    const value = type === 'boolean' ? byField[key] === true : (byField[key] ?? empty);
-    // A client may send back what a response has shown.
-    const isKept = value === (stored ? Reflect.get(stored, key) : empty);
-    if (addedProperty && !isKept && !writable.has(key as keyof EventFields))
-      throw invalidParam(parameterOf[key]!, 'This calendar cannot store it.');
-    return [[key, value] as const];
+    return [[key, type === 'boolean' ? byField[key] === true : (byField[key] ?? empty)] as const];
   });
   return Object.fromEntries(values);
 }

@@ -105,7 +105,7 @@ export class Permissions {
   readonly #parts: PermissionParts;
   /** By collection. They are the same for all actors. */
   readonly #known = new LRUCache<string, ActionPermissions>({ max: KINDS.length, ttl: PERMISSIONS_TTL_MS });
-  /** By account and collection, because the CMS shows them only to those who may edit it. */
+  /** By account and collection, because the CMS shows them only to those who may edit it. None that failed. */
   readonly #lookups = new LRUCache<string, Promise<ActionPermissions | undefined>>({
     // The option `max` would allocate memory for all of them in advance.
     maxSize: MAX_LOOKUPS,
@@ -132,6 +132,7 @@ export class Permissions {
     const key = `${actor.account.userId} ${spec.collection}`;
     const lookup = this.#lookups.get(key) ?? this.#read(spec, actor);
     this.#lookups.set(key, lookup, { noUpdateTTL: true });
+    lookup.catch(() => this.#lookups.delete(key));
     return lookup;
   }
 

@@ -12,6 +12,8 @@ import type { Sync } from '../sync/sync.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import { type CallContext, callOptions, type UnpublishedScope, type UnpublishedScopes } from './request.ts';
 
+/** SQLite attaches up to ten databases. */
+export const MAX_UNPUBLISHED_DATABASES = 8;
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;
 const SMALL_PAGE = 10;
@@ -48,20 +50,22 @@ interface Dependencies {
   db: Database;
   cms: Pick<Cms, 'list' | 'images' | 'maxPageSize'>;
   mapping: Mapping;
-  sync: Pick<Sync, 'site' | 'linkTables'>;
+  sync: Pick<Sync, 'site' | 'linkTables' | 'onFetchChanged'>;
 }
 
 export class UnpublishedRecordsCache {
   readonly #dependencies: Dependencies;
   /** Whose databases are open. */
   readonly #entries = new Set<Entry>();
+  readonly #freeNumbers = Array.from({ length: MAX_UNPUBLISHED_DATABASES }, (_, number) => number);
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
+    dependencies.sync.onFetchChanged((kinds) => this.#forget(kinds));
   }
 
   /** Forgets what it has of these kinds: a write, a webhook or a peer has named a record of them. */
-  forget(kinds: ReadonlySet<KindOrImage>): void {
+  #forget(kinds: ReadonlySet<KindOrImage>): void {
     for (const entry of this.#entries)
       if ([...entry.kinds.keys()].some((kind) => kinds.has(kind))) this.#outdate(entry);
   }
@@ -96,11 +100,10 @@ export class UnpublishedRecordsCache {
 
   #entryOf(userId: number): Entry {
     for (const entry of this.#entries) if (entry.userId === userId && !entry.isOutdated) return entry;
-    const { db } = this.#dependencies;
-    if (db.freeCallers.length === 0) this.#closeUnused();
-    const number = db.freeCallers.pop();
+    if (this.#freeNumbers.length === 0) this.#closeUnused();
+    const number = this.#freeNumbers.pop();
     if (number === undefined) throw new CmsUnavailable('busy', 'Too many accounts list unpublished records at once.');
-    const records = new UnpublishedRecords(db, number);
+    const records = new UnpublishedRecords(this.#dependencies.db, number);
     const entry: Entry = { userId, number, records, kinds: new Map(), uses: 0, isOutdated: false };
     this.#entries.add(entry);
     setTimeout(() => this.#outdate(entry), KEPT_MS).unref();
@@ -115,7 +118,7 @@ export class UnpublishedRecordsCache {
   #outdate(entry: Entry): void {
     entry.isOutdated = true;
     if (entry.uses > 0 || !this.#entries.delete(entry)) return;
-    this.#dependencies.db.freeCallers.push(entry.number);
+    this.#freeNumbers.push(entry.number);
     try {
       entry.records.close();
     } catch (error) {

@@ -3,6 +3,8 @@
 
 import type { CmsRecord } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
+import { invalidParam } from '../interface/errors.ts';
+import { copiedFields } from '../interface/fields.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { FieldsOf, PostFields, PostKind, RecordOf } from '../model/records.ts';
 import { utcZone } from '../time/zones.ts';
@@ -130,6 +132,21 @@ export async function trashPost<K extends PostKind>(
   });
 }
 
+/**
+ * Throws 400 for a value that the mapping cannot store, if the original API takes none, as for the latitude of a venue.
+ * A client may send back what a response has shown.
+ */
+function assertStorable({ services, kind, input: { byField }, stored }: PostWrite<PostKind>): void {
+  const mapping = services.mapping.kinds[kind];
+  if (!mapping || mapping.readOnly) return;
+  const writable: ReadonlySet<string> = mapping.writable;
+  for (const [name, { key, empty, parameter }] of copiedFields(kind)) {
+    if (!parameter?.addition || writable.has(key) || byField[key] === undefined) continue;
+    const shown = stored ? Reflect.get(stored, key) : empty;
+    if ((byField[key] ?? empty) !== shown) throw invalidParam(name, 'This calendar cannot store it.');
+  }
+}
+
 const COMMON_FIELDS = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
 
 /**
@@ -142,6 +159,7 @@ export async function postFields(write: PostWrite<PostKind>): Promise<Partial<Po
   const { actor } = request;
   const isOwn = byField.author === undefined || Number(byField.author) === actor.account?.userId;
   if (!isOwn) await services.permissions.demand('editOthers', kind, actor);
+  assertStorable(write);
   const fields: Record<string, unknown> = {};
   for (const name of COMMON_FIELDS) if (byField[name] !== undefined) fields[name] = byField[name];
   const nowMs = services.nowMs();

@@ -111,8 +111,9 @@ export const pageNotFound = (kind: PostKind): ApiError =>
   new ApiError(404, `${kind}-archive-page-not-found`, `The requested ${kind} archive page does not exist`);
 
 /** The name of a new venue or organizer is blank, or an event's body describes one with invalid data. */
-export const couldNotCreate = (kind: LinkedKind, cause?: unknown): ApiError =>
+export const couldNotCreate = (kind: LinkedKind, cause?: ApiError): ApiError =>
   new ApiError(400, `could-not-create-${kind}`, `The ${kind} could not be created from the provided data`, {
+    data: { ...cause?.data },
     cause,
   });
 

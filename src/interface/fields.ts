@@ -43,11 +43,6 @@ export interface Field {
   parameter?: FieldParameter;
   /** The response property is the record's value, which the serializer copies. */
   copied?: true;
-  /**
-   * The original's events lack the property, such as `event_status`: a response has it only if the record has a value.
-   * A write of it is a 400 if the mapping cannot store it. An occurrence may have another value than its series.
-   */
-  addedProperty?: true;
 }
 
 type FieldParameter = Omit<Parameter, 'name' | 'recordKey'>;
@@ -114,9 +109,9 @@ const postFields = (kind: PostKind): FieldTable => {
 const eventFlag = (key: string, description: string): Field =>
   boolean(key, false, copied(types.flag, SIZES.flag, description));
 
-/** A field of events of which the original lacks both the parameter (`addition`) and the property (`addedProperty`). */
+/** A field that the original's events lack. An occurrence may have another value than its series. */
 const addedText = (key: string, type: ParamType, limit: Limit, description: string): Field =>
-  text(key, { ...copied(type, limit, description, { addition: true }), addedProperty: true });
+  text(key, copied(type, limit, description, { addition: true }));
 
 const addedWord = (key: string, words: readonly string[], description: string): Field => ({
   ...addedText(key, types.clearableWord(words), SIZES.flag, description),

@@ -86,7 +86,7 @@ const customFields: Schema = {
   }),
 };
 
-const addedProperties = copiedFields('event').flatMap(([name, field]) => (field.addedProperty ? [name] : []));
+const addedProperties = copiedFields('event').flatMap(([name, field]) => (field.parameter?.addition ? [name] : []));
 
 export const RECORD_SCHEMAS = {
   ImageSize: objectSchema({

@@ -67,7 +67,7 @@ export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; oc
 }
 
 /** What a single occurrence may say of itself: that it is cancelled, why, or where it is online. */
-const ADDED_FIELDS = Object.entries(FIELDS.event).filter(([, field]) => field.addedProperty);
+const ADDED_FIELDS = Object.entries(FIELDS.event).filter(([, field]) => field.parameter?.addition);
 
 function addedFieldsOf(occurrence: CmsRecord): Partial<EventRecord> {
   const values = ADDED_FIELDS.flatMap(([name, { key, words, parameter }]) => {

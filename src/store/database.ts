@@ -24,8 +24,6 @@ export interface VisibleRecords {
   parse<T>(json: string): T;
 }
 
-/** SQLite attaches up to ten databases. */
-export const MAX_UNPUBLISHED_DATABASES = 8;
 /** Lists have few forms; the limit only guards against a caller who invents ever new ones. */
 const MAX_STATEMENTS = 400;
 /** Totals are remembered up to this many characters of their statements: one filter may name thousands of venues. */
@@ -33,8 +31,6 @@ const MAX_COUNTS_CHARACTERS = 2_000_000;
 
 export class Database implements VisibleRecords {
   version = 0;
-  /** Numbers for the databases of callers: kept here, because a reload leaves those of the old application open. */
-  readonly freeCallers = Array.from({ length: MAX_UNPUBLISHED_DATABASES }, (_, number) => number);
   readonly #connection: DatabaseSync;
   readonly #onDamage: (reason: string) => void;
   readonly #statements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS });

@@ -14,7 +14,7 @@ export class UnpublishedRecords implements VisibleRecords {
   /** What the records take as JSON. */
   bytes = 0;
 
-  /** @param number that was taken from `Database.freeCallers` */
+  /** @param number that no other open one of this database has */
   constructor(db: Database, number: number) {
     this.#db = db;
     this.callerSchema = `caller${number}`;

@@ -3,8 +3,9 @@
 import { expect } from 'chai';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import type { CalendarRecord } from '../../src/model/records.ts';
-import { site, sourceWith } from '../mapping/samples.ts';
-import { expectInvalid } from '../record/expectations.ts';
+import type { FakeCms } from '../cms/fake-cms.ts';
+import { mappingWith, site, sourceWith } from '../mapping/samples.ts';
+import { expectFieldsNamed, expectInvalid } from '../record/expectations.ts';
 import type { Json, TestGateway } from '../start-gateway.ts';
 import { venue } from '../store/sample-records.ts';
 import { on } from './list-fixture.ts';
@@ -131,6 +132,37 @@ describe('geolocation', () => {
     }
     expectInvalid(await send('/venues', { venue: 'Nowhere', geo_lat: 91, geo_lng: 0 }), 'geo_lat');
     expectInvalid(await send('/events', { title: 'Fair', ...times, venue: { venue: 'N', geo_lng: 181 } }), 'venue');
+  });
+});
+
+describe('coordinates that the mapping cannot store', () => {
+  const times = { start_date: '2027-02-01 10:00', end_date: '2027-02-01 11:00' };
+  let gateway: TestGateway;
+  before(async () => {
+    const fields = { geo_lat: { at: 'meta.lat', readOnly: true }, geo_lng: { at: 'meta.lng', readOnly: true } };
+    const mapping = mappingWith({ venue: 'meta.venue_ids' }, { venue: { posts: 'venues', fields } });
+    gateway = await seededGateway([], { mapping });
+  });
+  after(() => gateway.stop());
+
+  const send = (path: string, json: Json, method = 'POST') => gateway.request(path, { as: 'admin', method, json });
+
+  it('are refused by name', async () => {
+    expectFieldsNamed(await send('/venues', { venue: 'Hall', geo_lat: 1 }), 'geo_lat');
+    const { status, body } = await send('/events', { title: 'Fair', ...times, venue: { venue: 'Barn', geo_lng: 2 } });
+    expect([status, body.code]).to.deep.equal([400, 'could-not-create-venue']);
+    expect(Object.keys(body.data.params)).to.deep.equal(['geo_lng']);
+    expect((await gateway.request('/venues?status=publish', { as: 'admin' })).body.total).to.equal(0);
+  });
+
+  it('may come back as a response has shown them, and be removed where there are none', async () => {
+    const { status, body } = await send('/venues', { venue: 'Mill', geo_lat: '', geo_lng: '' });
+    expect(status).to.equal(201);
+    Object.assign((gateway.cms as FakeCms).posts.get(body.id)!.meta, { lat: '48.1', lng: '11.5' });
+    const shown = { geo_lat: 48.1, geo_lng: 11.5 };
+    expect((await send(`/venues/${body.id}`, { city: 'Ely', ...shown }, 'PUT')).status).to.equal(200);
+    expectFieldsNamed(await send(`/venues/${body.id}`, { ...shown, geo_lat: 48.2 }, 'PUT'), 'geo_lat');
+    expectFieldsNamed(await send(`/venues/${body.id}`, { geo_lng: null }, 'PUT'), 'geo_lng');
   });
 });
 

@@ -2,9 +2,8 @@
 
 import { expect } from 'chai';
 import type { CallContext } from '../../src/calendar/request.ts';
-import { UnpublishedRecordsCache } from '../../src/calendar/unpublished-records.ts';
+import { MAX_UNPUBLISHED_DATABASES } from '../../src/calendar/unpublished-records.ts';
 import { ApiError, CmsUnavailable } from '../../src/errors.ts';
-import { MAX_UNPUBLISHED_DATABASES } from '../../src/store/database.ts';
 import type { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
 import { CREDENTIALS, type FakeCms } from '../cms/fake-cms.ts';
 import type { TestGateway } from '../start-gateway.ts';
@@ -39,14 +38,6 @@ describe('the unpublished records of callers', () => {
     resolve();
     await Promise.all(inUse);
     expect(await databaseOf(100)).to.match(/^caller\d$/);
-  });
-
-  it('stay open while a reload puts another application in the place of theirs', async () => {
-    const first = await databaseOf(1);
-    const { replica, cms, mapping, sync } = gateway;
-    const reloaded = new UnpublishedRecordsCache({ db: replica.db, cms, mapping, sync });
-    const second = await reloaded.use(callerWith(1), {}, async ({ records }) => records.callerSchema);
-    expect([first, second]).to.deep.equal(['caller7', 'caller6']);
   });
 
   it('are read again after the CMS failed', async () => {
