@@ -5,10 +5,10 @@ import { DAY_MS, type Site, type WallTime } from '../model/records.ts';
 import type { DateBound } from '../store/list-events.ts';
 import { type PhpDate, parsePhpDate, parseUnixSeconds } from '../time/php-dates.ts';
 import { addMonths, endOfDay, formatWallTime, startOfDay } from '../time/wall-time.ts';
-import { epochToWallMs, parseZone, siteZone, utcZone, type Zone } from '../time/zones.ts';
+import { epochToWallMs, parseZone, utcZone, type Zone, zoneOrUtc } from '../time/zones.ts';
 
 /** The site's zone, for dates without one. */
-export const zoneOf = ({ site }: { site(): Site }): Zone => siteZone(site().timezone);
+export const zoneOf = ({ site }: { site(): Site }): Zone => zoneOrUtc(site().timezone);
 
 const wallAt = (epochMs: number, zone: Zone): WallTime => formatWallTime(epochToWallMs(epochMs, zone));
 

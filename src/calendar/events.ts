@@ -185,12 +185,12 @@ function isShownCost({ services, stored }: PostWrite<'event'>, cost: Cost): bool
 function copiedValues({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
   const { byField, parameterOf } = input;
   const { writable } = services.mapping.kinds.event;
-  const values = COPIED_FIELDS.flatMap(({ key, type, empty, addedProperty }) => {
+  const values = COPIED_FIELDS.flatMap(({ key, type, empty, addition }) => {
     if (byField[key] === undefined) return [];
     const value = type === 'boolean' ? byField[key] === true : (byField[key] ?? empty);
     // A client may send back what a response has shown.
     const isKept = value === (stored ? Reflect.get(stored, key) : empty);
-    if (addedProperty && !isKept && !writable.has(key as keyof EventFields))
+    if (addition && !isKept && !writable.has(key as keyof EventFields))
       throw invalidParam(parameterOf[key]!, 'This calendar cannot store it.');
     return [[key, value] as const];
   });

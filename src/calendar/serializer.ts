@@ -297,9 +297,9 @@ const COPIED = { event: copiedFields('event'), venue: copiedFields('venue'), org
  */
 function copiedValues(record: PostRecord, isLocked: boolean): JsonObject {
   const values: JsonObject = {};
-  for (const [name, { key, type, empty, addedProperty }] of COPIED[record.kind]) {
+  for (const [name, { key, type, empty, addition }] of COPIED[record.kind]) {
     const value = Reflect.get(record, key);
-    if (addedProperty && (isLocked || value === empty)) continue;
+    if (addition && (isLocked || value === empty)) continue;
     if (isLocked && type === 'coordinate') continue;
     if (isLocked) values[name] = type === 'boolean' ? null : '';
     else values[name] = value;

@@ -131,8 +131,9 @@ export const MEDIA = plainCollection('media', 'posts');
 export type CmsView = 'public' | 'reader' | 'editor';
 
 /**
- * Which fields come back. `time`: id and modification time. `stamp`: these and the status. `slug`: id and slug.
- * `mapped`: those of the mapping. Default: all.
+ * Which fields come back. `time`: id and modification time. `stamp`: these and the status, by which the sync sees that
+ * event 12 changed (`RecordStamp`) before it reads it as `mapped`: the fields of the mapping. `slug`: id and slug.
+ * Default: all.
  */
 export type Detail = 'id' | 'time' | 'stamp' | 'slug' | 'mapped';
 

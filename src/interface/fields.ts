@@ -13,7 +13,8 @@ export type FieldType =
   /** One of `words`, or `''`. */
   | 'word'
   | 'boolean'
-  | 'number'
+  /** Of one record, such as the image; 0 if there is none. */
+  | 'id'
   /** Degrees, or null. */
   | 'coordinate'
   | 'ids'
@@ -45,9 +46,10 @@ export interface Field {
   copied?: true;
   /**
    * The original's events lack the property, such as `event_status`: a response has it only if the record has a value.
-   * A write of it is a 400 if the mapping cannot store it. An occurrence may have another value than its series.
+   * A write of it is a 400 if the mapping cannot store it. An occurrence may have another value than its series. That
+   * the original lacks the parameter says `Parameter.addition`.
    */
-  addedProperty?: true;
+  addition?: true;
 }
 
 type FieldParameter = Omit<Parameter, 'name' | 'recordKey'>;
@@ -69,7 +71,7 @@ const fieldOf =
 
 const text = fieldOf('text', '');
 const html = fieldOf('html', '');
-const number = fieldOf('number', 0);
+const id = fieldOf('id', 0);
 const boolean = (key: string, empty: boolean, options: FieldOptions): Field => fieldOf('boolean', empty)(key, options);
 const links = (key: string, targetKind: Exclude<Kind, 'event'>, options: FieldOptions): Field =>
   fieldOf('ids', [])(key, { targetKind, ...options });
@@ -97,14 +99,14 @@ const postFields = (kind: PostKind): FieldTable => {
     ),
     excerpt: html('excerpt', isEvent ? settable(types.text, SIZES.text, 'Excerpt, HTML') : {}),
     status: fieldOf('text', 'publish')('status', settable(types.status, SIZES.status, 'Status', organizerNull)),
-    author: number('author', settable(types.author, SIZES.number, 'User id of the author', organizerNull)),
+    author: id('author', settable(types.author, SIZES.number, 'User id of the author', organizerNull)),
     date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time', organizerNull)),
     date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC', organizerNull)),
     modified: date('modified', 'site-time', { derived: true }),
     modified_utc: date('modifiedUtc', 'utc-time', { derived: true }),
     url: text('url', { derived: true }),
     protected: boolean('protected', false, { derived: true }),
-    image: number(
+    image: id(
       'image',
       settable(isEvent ? types.image : types.clearableImage, SIZES.url, 'Id or URL of the featured image', linkedNull),
     ),
@@ -114,12 +116,12 @@ const postFields = (kind: PostKind): FieldTable => {
 const eventFlag = (key: string, description: string): Field =>
   boolean(key, false, copied(types.flag, SIZES.flag, description));
 
-/** A field of events of which the original lacks both the parameter (`addition`) and the property (`addedProperty`). */
-const addedText = (key: string, type: ParamType, limit: Limit, description: string): Field =>
-  text(key, { ...copied(type, limit, description, { addition: true }), addedProperty: true });
+/** A field of events of which the original lacks both the parameter and the property. */
+const textAddition = (key: string, type: ParamType, limit: Limit, description: string): Field =>
+  text(key, { ...copied(type, limit, description, { addition: true }), addition: true });
 
-const addedWord = (key: string, words: readonly string[], description: string): Field => ({
-  ...addedText(key, types.clearableWord(words), SIZES.flag, description),
+const wordAddition = (key: string, words: readonly string[], description: string): Field => ({
+  ...textAddition(key, types.clearableWord(words), SIZES.flag, description),
   type: 'word',
   words,
 });
@@ -164,7 +166,7 @@ const termFields = (kind: TermKind): FieldTable => ({
   description: text('description', settable(types.text, SIZES.longText, 'Description, HTML')),
   url: text('url', { derived: true }),
   ...(kind === 'category' && {
-    parent: number('parent', settable(types.parentTerm, SIZES.line, 'Id of the parent category')),
+    parent: id('parent', settable(types.parentTerm, SIZES.line, 'Id of the parent category')),
   }),
 });
 
@@ -233,16 +235,20 @@ const EVENT: FieldTable = {
   hide_from_listings: eventFlag('hidden', 'Whether lists leave it out'),
   sticky: eventFlag('sticky', 'Whether it is sticky in the calendar'),
   featured: eventFlag('featured', 'Whether it is featured'),
-  post_parent: number('parent'),
-  event_status: addedWord('eventStatus', EVENT_STATUSES, 'Whether it takes place'),
-  event_status_reason: addedText(
+  post_parent: id('parent'),
+  event_status: wordAddition('eventStatus', EVENT_STATUSES, 'Whether it takes place'),
+  event_status_reason: textAddition(
     'eventStatusReason',
     types.clearableText,
     SIZES.text,
     'Why it is cancelled, postponed or moved online',
   ),
-  attendance_mode: addedWord('attendanceMode', ATTENDANCE_MODES, 'Whether people attend at the venue, online or both'),
-  online_url: addedText('onlineUrl', types.linkedWebsite, SIZES.url, 'Where people attend online'),
+  attendance_mode: wordAddition(
+    'attendanceMode',
+    ATTENDANCE_MODES,
+    'Whether people attend at the venue, online or both',
+  ),
+  online_url: textAddition('onlineUrl', types.linkedWebsite, SIZES.url, 'Where people attend online'),
   categories: attachedTerms('categories', 'category', 'Categories'),
   tags: attachedTerms('tags', 'tag', 'Tags'),
   venue: links('venues', 'venue', inlineRecords('venue', 'Venues: ids or data')),

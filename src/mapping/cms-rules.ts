@@ -131,8 +131,7 @@ function checkVisibilityFields({ fields = {} }: KindSpec): void {
 
 /** Refuses references of Payload that the adapter cannot convert: it replaces the ids that are there. */
 function checkReferencePaths({ fields: specs = {} }: KindSpec, fields: readonly CompiledField[]): void {
-  // All numbers of the API are ids too.
-  const references = fields.filter(({ field }) => field.type === 'ids' || field.type === 'number');
+  const references = fields.filter(({ field }) => field.type === 'ids' || field.type === 'id');
   for (const reference of references) {
     const { name, accessor } = reference;
     const { embedded, as: codec } = fieldSpecOf(specs[name] ?? {});

@@ -85,7 +85,7 @@ export function readOnlyAccessor({ read, selectedPaths, storedPaths }: FieldAcce
 
 function fixedAccessor(value: string | number | boolean, { type }: Field): FieldAccessor {
   if (type === 'ids') throw new MappingFieldError('/value', 'a list of ids cannot be fixed');
-  const expected = type === 'coordinate' ? 'number' : type === 'boolean' || type === 'number' ? type : 'string';
+  const expected = type === 'boolean' ? type : type === 'coordinate' || type === 'id' ? 'number' : 'string';
   if (typeof value !== expected) throw new MappingFieldError('/value', `must be a ${expected}`);
   return { read: () => value, selectedPaths: [], storedPaths: [] };
 }
@@ -140,10 +140,10 @@ function valueAccessor(
   };
 }
 
-/** What `clearWith` replaces: a number of the API, such as an image, is 0 if there is none. */
+/** What `clearWith` replaces. An id, such as that of the image, is 0 if there is none. */
 function isEmpty(value: unknown, type: FieldType): boolean {
   if (Array.isArray(value)) return value.length === 0;
-  return value === '' || value === null || (type === 'number' && value === 0);
+  return value === '' || value === null || (type === 'id' && value === 0);
 }
 
 function parseStoredJson(text: unknown): unknown {

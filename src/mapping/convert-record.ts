@@ -21,7 +21,7 @@ import {
 import { searchableText } from '../text/html.ts';
 import { cutHtml } from '../text/text.ts';
 import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
-import { parseZone, siteZone, utcToWall, wallToUtc } from '../time/zones.ts';
+import { parseZone, utcToWall, wallToUtc, zoneOrUtc } from '../time/zones.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField, CustomFields } from './compile-field.ts';
 import { UnrepresentableValue, valueAt, type Zones } from './field-accessor.ts';
@@ -103,7 +103,7 @@ export function completeEvent(event: EventRecord, site: Site): void {
 /** On a site whose plugin shows every event on the site's clock, lists find and order it by these times. */
 export function setListedTimes(event: EventRecord, site: Site): void {
   if (site.settings?.timezoneMode !== 'site' || event.startUtc === '' || event.endUtc === '') return;
-  const zone = siteZone(site.timezone);
+  const zone = zoneOrUtc(site.timezone);
   event.listedTimes = { start: utcToWall(event.startUtc, zone), end: utcToWall(event.endUtc, zone) };
 }
 

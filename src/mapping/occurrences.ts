@@ -67,10 +67,10 @@ export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; oc
 }
 
 /** What a single occurrence may say of itself: that it is cancelled, why, or where it is online. */
-const ADDED_FIELDS = Object.entries(FIELDS.event).filter(([, field]) => field.addedProperty);
+const ADDITIONS = Object.entries(FIELDS.event).filter(([, field]) => field.addition);
 
-function addedFieldsOf(occurrence: CmsRecord): Partial<EventRecord> {
-  const values = ADDED_FIELDS.flatMap(([name, { key, words, parameter }]) => {
+function additionsOf(occurrence: CmsRecord): Partial<EventRecord> {
+  const values = ADDITIONS.flatMap(([name, { key, words, parameter }]) => {
     const value = occurrence[name];
     const isKnown = isText(value, parameter!.limit) && (value === '' || (words?.includes(value) ?? true));
     return isKnown ? [[key, value] as const] : [];
@@ -96,7 +96,7 @@ function parseOccurrence(value: unknown): (Partial<EventRecord> & Pick<EventReco
     ...(isText(timezone, SIZES.timeZone) && { timezone }),
     ...(typeof allDay === 'boolean' && { allDay }),
     ...(isText(url, SIZES.url) && { url }),
-    ...addedFieldsOf(value),
+    ...additionsOf(value),
   };
 }
 

@@ -19,7 +19,7 @@ import type { Database, VisibleRecords } from './database.ts';
 import { TARGET_KIND, type TargetKind } from './schema.ts';
 import { inJson, raw, type Sql, sql } from './sql.ts';
 
-/** What shows that a record changed. Terms have no time of modification. */
+/** What shows that a record changed: `{ id: 12, modifiedUtc: '2027-03-12 19:00:00' }`. Terms have no such time. */
 export interface RecordStamp {
   id: number;
   modifiedUtc: string;

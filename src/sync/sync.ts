@@ -10,7 +10,7 @@ import { assertHasFields } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
 import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import { refreshLinkTables } from './links-and-images.ts';
-import { type ChangedRecord, fetchChanged, inBatches, poll } from './poll.ts';
+import { type ChangedRecord, fetchBatch, inBatches, poll } from './poll.ts';
 import { PollLoop } from './poll-loop.ts';
 import { continueScan, journalEndedScan, runInitialSync } from './scan.ts';
 import {
@@ -303,7 +303,7 @@ export class Sync {
 
   readonly #fetchInBatches = inBatches(async (changes) => {
     try {
-      await fetchChanged(this.#context, changes);
+      await fetchBatch(this.#context, changes);
       return true;
     } catch {
       // A poll fetches the records, and reports the failure if it lasts. Its retries have delays of their own.

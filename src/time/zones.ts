@@ -69,7 +69,7 @@ export function parseZone(text: string): Zone | undefined {
 }
 
 /** The zone by name, or UTC if the gateway does not know it. */
-export const siteZone = (name: string): Zone => parseZone(name) ?? utcZone;
+export const zoneOrUtc = (name: string): Zone => parseZone(name) ?? utcZone;
 
 function withSign(sign: string | undefined, size: number): number {
   return sign === '-' && size !== 0 ? -size : size;

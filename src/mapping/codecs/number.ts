@@ -1,4 +1,4 @@
-// Codecs of numbers: `number`, an integer, or a text that the CMS stores as a number; `coordinate`, the latitude or
+// Codecs of numbers: `number`, an id, or a text that the CMS stores as a number; `coordinate`, the latitude or
 // longitude of a venue; and `ids`, of linked records and terms.
 
 import { parseNumber } from '../../interface/value-types.ts';
@@ -47,8 +47,8 @@ const plainDecimal = (number: number): string =>
   number.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 20 });
 
 export const number: CodecDefinition<NumberOptions> = {
-  fits: ['number', 'text'],
-  defaultFor: ['number'],
+  fits: ['id', 'text'],
+  defaultFor: ['id'],
   metaType: (options, { type }) => {
     if (type !== 'text') return { type: 'integer' };
     return { type: options?.decimal === undefined ? 'number' : 'string' };
