@@ -46,8 +46,7 @@ export interface Field {
   copied?: true;
   /**
    * The original's events lack the property, such as `event_status`: a response has it only if the record has a value.
-   * A write of it is a 400 if the mapping cannot store it. An occurrence may have another value than its series. That
-   * the original lacks the parameter says `Parameter.addition`.
+   * A write of it is a 400 if the mapping cannot store it. An occurrence may have another value than its series.
    */
   addition?: true;
 }
@@ -116,12 +115,12 @@ const postFields = (kind: PostKind): FieldTable => {
 const eventFlag = (key: string, description: string): Field =>
   boolean(key, false, copied(types.flag, SIZES.flag, description));
 
-/** A field of events of which the original lacks both the parameter and the property. */
-const textAddition = (key: string, type: ParamType, limit: Limit, description: string): Field =>
+/** A field of events of which both the parameter and the property are additions. */
+const addedText = (key: string, type: ParamType, limit: Limit, description: string): Field =>
   text(key, { ...copied(type, limit, description, { addition: true }), addition: true });
 
-const wordAddition = (key: string, words: readonly string[], description: string): Field => ({
-  ...textAddition(key, types.clearableWord(words), SIZES.flag, description),
+const addedWord = (key: string, words: readonly string[], description: string): Field => ({
+  ...addedText(key, types.clearableWord(words), SIZES.flag, description),
   type: 'word',
   words,
 });
@@ -236,19 +235,15 @@ const EVENT: FieldTable = {
   sticky: eventFlag('sticky', 'Whether it is sticky in the calendar'),
   featured: eventFlag('featured', 'Whether it is featured'),
   post_parent: id('parent'),
-  event_status: wordAddition('eventStatus', EVENT_STATUSES, 'Whether it takes place'),
-  event_status_reason: textAddition(
+  event_status: addedWord('eventStatus', EVENT_STATUSES, 'Whether it takes place'),
+  event_status_reason: addedText(
     'eventStatusReason',
     types.clearableText,
     SIZES.text,
     'Why it is cancelled, postponed or moved online',
   ),
-  attendance_mode: wordAddition(
-    'attendanceMode',
-    ATTENDANCE_MODES,
-    'Whether people attend at the venue, online or both',
-  ),
-  online_url: textAddition('onlineUrl', types.linkedWebsite, SIZES.url, 'Where people attend online'),
+  attendance_mode: addedWord('attendanceMode', ATTENDANCE_MODES, 'Whether people attend at the venue, online or both'),
+  online_url: addedText('onlineUrl', types.linkedWebsite, SIZES.url, 'Where people attend online'),
   categories: attachedTerms('categories', 'category', 'Categories'),
   tags: attachedTerms('tags', 'tag', 'Tags'),
   venue: links('venues', 'venue', inlineRecords('venue', 'Venues: ids or data')),

@@ -3,10 +3,10 @@
 
 import { isTermKind, type Kind } from '../model/records.ts';
 import type { CompiledField } from './compile-field.ts';
-import { MappingFieldError } from './field-accessor.ts';
 import { type CmsName, type FieldSpec, fieldSpecOf, type KindSpec } from './mapping-file.ts';
 import { linkKeysOf } from './meta-keys.ts';
 import { OCCURRENCES_FIELD } from './occurrences.ts';
+import { MappingFieldError } from './paths.ts';
 
 /** A compiled kind, as far as the rules look at it. */
 interface RuledKind {

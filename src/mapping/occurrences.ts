@@ -7,8 +7,8 @@ import { type Limit, SIZES } from '../interface/value-lengths.ts';
 import { isObject } from '../model/json.ts';
 import { type EventRecord, occurrenceId, type Site } from '../model/records.ts';
 import { parseWallTime } from '../time/wall-time.ts';
-import { completeEvent } from './convert-record.ts';
 import type { OccurrenceWindow } from './mapping-file.ts';
+import { completeEvent } from './read-record.ts';
 import type { LinkTables } from './references.ts';
 
 /**

@@ -33,6 +33,9 @@ function readById<T>(visible: VisibleRecords, query: Sql): Map<number, T> {
   return new Map(rows.map(({ id, record }) => [id, visible.parse<T>(record)]));
 }
 
+/** As many as a caller reads at once: the largest take a few milliseconds. */
+export const RECORDS_PER_READ = 5;
+
 /** The records that exist, by id. */
 export const getRecords = <K extends Kind>(
   visible: VisibleRecords,

@@ -5,7 +5,6 @@ import type { CmsRecord } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import { isPostKind, type Kind, type KindOrImage, type Site, seriesIdOf } from '../model/records.ts';
-import { setState } from '../store/state.ts';
 import { assertHasFields } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
 import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
@@ -331,8 +330,8 @@ export class Sync {
     const { replica, memory } = this.#context;
     const savedMs = loadCaughtUpMs(replica) ?? 0;
     if (lastCaughtUpMs === undefined || Math.abs(lastCaughtUpMs - savedMs) < toleranceMs) return;
-    setState(replica.db, STATE_KEYS.caughtUp, String(lastCaughtUpMs));
-    setState(replica.db, STATE_KEYS.polled, JSON.stringify(memory.polled));
+    const polled = JSON.stringify(memory.polled);
+    replica.apply({ state: { [STATE_KEYS.caughtUp]: String(lastCaughtUpMs), [STATE_KEYS.polled]: polled } });
   }
 }
 

@@ -2,9 +2,8 @@
 // wall time and UTC.
 
 import { LRUCache } from 'lru-cache';
-import { DAY_MS } from '../model/records.ts';
 import php from './php-abbreviations.json' with { type: 'json' };
-import { dayStartMs, formatWallTime, parseWallTime, wallTimeMs } from './wall-time.ts';
+import { DAY_MS, dayStartMs, formatWallTime, parseWallTime, wallTimeMs } from './wall-time.ts';
 import abbreviationGroups from './zone-abbreviations.json' with { type: 'json' };
 
 /** A name of the tz database in its letter case, a fixed offset in minutes east of UTC, or an abbreviation of one. */

@@ -3,8 +3,7 @@
 
 import ICAL from 'ical.js';
 import { findIana, WINDOWS_TO_IANA_MAP } from 'windows-iana';
-import { DAY_MS } from '../../model/records.ts';
-import { dayStartMs, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
+import { DAY_MS, dayStartMs, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
 import * as zones from '../../time/zones.ts';
 import { type Component, type Property, pause, properties, textOf } from './icalendar-text.ts';
 

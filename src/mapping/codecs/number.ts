@@ -3,24 +3,12 @@
 
 import { parseNumber } from '../../interface/value-types.ts';
 import { isObject } from '../../model/json.ts';
-import {
-  type Codec,
-  type CodecDefinition,
-  type Path,
-  parsePathOrThrow,
-  UnrepresentableValue,
-  valueAt,
-} from '../field-accessor.ts';
-import { readText } from './text.ts';
+import { type Codec, type CodecDefinition, UnrepresentableValue } from '../field-accessor.ts';
+import { type Path, parsePathOrThrow, readInteger, readText, valueAt } from '../paths.ts';
 
 interface NumberOptions {
   /** The CMS reads a decimal mark other than a point: the gateway writes the number as text with this mark. */
   decimal?: ',';
-}
-
-export function readInteger(stored: unknown): number | undefined {
-  const number = typeof stored === 'string' && stored.trim() !== '' ? Number(stored) : stored;
-  return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 }
 
 const MAX_DIGITS = 15;

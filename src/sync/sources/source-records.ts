@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import type { SharedFields, SourceEvent, SourceOrganizer, SourceVenue } from '../../cms/sources/source.ts';
 import { emptyRecord } from '../../interface/fields.ts';
-import { searchTextOf, setListedTimes } from '../../mapping/convert-record.ts';
+import { searchTextOf, setListedTimes } from '../../mapping/read-record.ts';
 import { textOrEmpty } from '../../model/json.ts';
 import {
   type CalendarRecord,
