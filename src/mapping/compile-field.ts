@@ -144,8 +144,8 @@ function parseStoredJson(text: unknown): unknown {
 }
 
 /**
- * Replaces one value in a JSON text and keeps the others. Starts from the text that this write has already put into the
- * body, if another field is in the same text.
+ * Replaces one value in a JSON text and keeps the others: the end in `{"start":"19:00","end":"22:00"}`. Starts from the
+ * text that this write has already put into the body, if another field is in the same text.
  * @throws UnrepresentableValue if the text has a list where the path needs an object
  */
 function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, value: unknown): void {

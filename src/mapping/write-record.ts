@@ -102,6 +102,7 @@ export function createWriter(
     const customNames = Object.keys(customValuesOf(changed));
     const isZoneKnown = zoneField === undefined || isChanged(zoneField, changed);
     return (
+      // A part of a JSON text, whose other parts stay. A date on the site's clock, of an event whose zone is not sent.
       changedFields.some(({ accessor }) => accessor.needsCurrent || (accessor.needsZone && !isZoneKnown)) ||
       customNames.some((name) => customFields.get(name)?.accessor.needsCurrent) ||
       fieldsSentAlong(changed).length > 0
