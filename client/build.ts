@@ -4,9 +4,8 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DEFAULTS } from '../src/config-schema.ts';
+import { DEFAULTS, NAMESPACE } from '../src/config-schema.ts';
 import { openApi } from '../src/interface/openapi.ts';
-import { NAMESPACE } from '../src/interface/routes.ts';
 
 const HERE = import.meta.dirname;
 const ROOT = resolve(HERE, '..');

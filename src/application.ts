@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import { LookupLimit, PasswordAttempts } from './calendar/anonymous-limits.ts';
 import { CmsRecords } from './calendar/cms-records.ts';
-import { zoneOf } from './calendar/dates.ts';
+import { todayAt } from './calendar/dates.ts';
 import { assertServable } from './calendar/list-response.ts';
 import { Permissions } from './calendar/request.ts';
 import { Serializer } from './calendar/serializer.ts';
@@ -27,8 +27,6 @@ import { ResponseCache } from './http/response-cache.ts';
 import { eventNotFound } from './interface/errors.ts';
 import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency-keys.ts';
 import { getRecord } from './store/records.ts';
-import { formatWallTime } from './time/wall-time.ts';
-import { epochToWallMs } from './time/zones.ts';
 
 interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers'> {
   config: Config;
@@ -74,7 +72,7 @@ export function createApplication(options: ApplicationOptions) {
       publicUrl,
       freshness: config.cache,
       site: services.site,
-      today: () => formatWallTime(epochToWallMs(services.nowMs(), zoneOf(services))).slice(0, 10),
+      today: () => todayAt(services),
       replicaVersion: () => replica.version,
       read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
       charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),

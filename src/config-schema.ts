@@ -7,6 +7,9 @@ import { merged } from './model/json.ts';
 /** The pages exist in these; `http/pages/texts/` has a file for each. */
 export const PAGE_LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl'] as const;
 
+/** Of the API, as WordPress names one. Its path is always served, beside the configured mounts. */
+export const NAMESPACE = 'calendar/events/v1';
+
 const INT32_MAX = 2_147_483_647;
 
 const section = <const Properties>(description: string, properties: Properties) =>
@@ -104,7 +107,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       { pattern: '^(?!/(docs|mcp)$)(/[A-Za-z0-9_~][A-Za-z0-9._~-]*)+$' },
       'A path such as /wp-json/tribe/events/v1.',
     ),
-    'Path prefixes under which the API is served, in addition to /calendar/events/v1.',
+    `Path prefixes under which the API is served, in addition to /${NAMESPACE}.`,
   ),
   allowedOrigins: list(
     100,

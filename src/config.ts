@@ -6,13 +6,10 @@ import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv, type ErrorObject } from 'ajv';
-import { CONFIG_SCHEMA, type Config, DEFAULTS } from './config-schema.ts';
+import { CONFIG_SCHEMA, type Config, DEFAULTS, NAMESPACE } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 import { isObject, type JsonObject, merged, setAt, valueIn } from './model/json.ts';
 import { trimCharactersEnd } from './text/text.ts';
-
-/** Always served, beside the configured mounts. */
-const MOUNT = '/calendar/events/v1';
 
 /** The formats of the schema: the test, and what an operator reads of a text that fails it. */
 const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; reason: string }>> = {
@@ -77,7 +74,7 @@ export function loadConfig({
   }
   checkDependencies(config);
   return merged(config, {
-    mounts: [...new Set([MOUNT, ...config.mounts])],
+    mounts: [...new Set([`/${NAMESPACE}`, ...config.mounts])],
     lists: { maxPerPage: Math.max(config.lists.perPage, config.lists.maxPerPage) },
     upstream: { limits: { headersTimeoutMs: Math.round((config.upstream.limits.deadlineMs * 2) / 3) } },
   });

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Cms, CmsRecord, ReadRequest } from '../cms/port.ts';
 import { ApiError, CmsRejected, ifRejected } from '../errors.ts';
-import { collectionSpec, type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
+import { collectionSpec, type KindMapping, type Mapping } from '../mapping/mapping.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import {
   type FieldsOf,
@@ -68,7 +68,7 @@ export class CmsRecords {
   }
 
   /** The kind's mapping; the caller has checked that there is one. */
-  readonly #mappingOf = <K extends Kind>(kind: K) => kindMappingOf(this.#parts.mapping, kind)!;
+  readonly #mappingOf = <K extends Kind>(kind: K) => this.#parts.mapping.kinds[kind] as KindMapping<K>;
   readonly #writable = <K extends Kind>(kind: K) => writableMapping({ mapping: this.#parts.mapping }, kind);
 
   #toRecord<K extends Kind>(kind: K, cmsRecord: CmsRecord, isWritten = false): RecordOf[K] {

@@ -2,7 +2,7 @@
 
 import { invalidParam } from '../interface/errors.ts';
 import { parseBoolean } from '../interface/value-types.ts';
-import type { CustomField, CustomFields } from '../mapping/compile-field.ts';
+import type { CustomField, CustomFields } from '../mapping/custom-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { PostKind, PostRecord } from '../model/records.ts';

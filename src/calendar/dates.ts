@@ -1,16 +1,19 @@
 // Interprets date parameters: the bounds of an event list, and the start, end and publication date in a write.
 
 import { invalidParam } from '../interface/errors.ts';
-import { DAY_MS, type Site, type WallTime } from '../model/records.ts';
+import type { Site, WallTime } from '../model/records.ts';
 import type { DateBound } from '../store/list-events.ts';
 import { type PhpDate, parsePhpDate, parseUnixSeconds } from '../time/php-dates.ts';
-import { addMonths, endOfDay, formatWallTime, startOfDay } from '../time/wall-time.ts';
-import { epochToWallMs, parseZone, siteZone, utcZone, type Zone } from '../time/zones.ts';
+import { addMonths, DAY_MS, endOfDay, formatWallTime, startOfDay } from '../time/wall-time.ts';
+import { epochToWallMs, parseZone, utcZone, type Zone, zoneOrUtc } from '../time/zones.ts';
 
 /** The site's zone, for dates without one. */
-export const zoneOf = ({ site }: { site(): Site }): Zone => siteZone(site().timezone);
+export const zoneOf = ({ site }: { site(): Site }): Zone => zoneOrUtc(site().timezone);
 
 const wallAt = (epochMs: number, zone: Zone): WallTime => formatWallTime(epochToWallMs(epochMs, zone));
+
+export const todayAt = (services: { site(): Site; nowMs(): number }): string =>
+  wallAt(services.nowMs(), zoneOf(services)).slice(0, 10);
 
 /**
  * Per parameter: the compared field, the comparison, and which second of its day the bound becomes without

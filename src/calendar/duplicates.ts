@@ -2,14 +2,12 @@
 // Bonn, `{ venue: 'Hall', city: 'Kiel' }` does not.
 
 import { copiedFields } from '../interface/fields.ts';
-import { kindMappingOf } from '../mapping/mapping.ts';
 import { FIRST_SOURCE_ID, type LinkedKind, type LinkedRecord } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
 import { listLinked } from '../store/lists.ts';
 import { getRecord } from '../store/records.ts';
 import { decodeEntities, htmlText, undoTypography } from '../text/html.ts';
-import { utcToWall } from '../time/zones.ts';
-import { zoneOf } from './dates.ts';
+import { utcToWall, zoneOrUtc } from '../time/zones.ts';
 import { unpublishedScopes } from './request.ts';
 import type { Services } from './services.ts';
 import type { PostWrite } from './write-post.ts';
@@ -75,7 +73,7 @@ function differs(
   sent: Record<string, unknown>,
   fields: Record<string, unknown>,
 ): boolean {
-  const mapping = kindMappingOf(services.mapping, record.kind);
+  const mapping = services.mapping.kinds[record.kind];
   const writable: ReadonlySet<string> | undefined = mapping?.readOnly ? undefined : mapping?.writable;
   // What the mapping cannot write makes no other record: a new one would not have it either. Where nobody can write the
   // kind, a body only names the record that it means: all it says of it counts, but for date and status.
@@ -88,7 +86,8 @@ function differs(
   if (customFields.some(([name, value]) => (value || '') !== (record.customFields?.[name] || ''))) return true;
   const description = String(fields.description ?? '');
   if (description !== '' && comparableText(description) !== comparableText(record.description)) return true;
-  const date = fields.date ?? (fields.dateUtc && utcToWall(String(fields.dateUtc), zoneOf(services)));
+  const date =
+    fields.date ?? (fields.dateUtc && utcToWall(String(fields.dateUtc), zoneOrUtc(services.site().timezone)));
   if (date !== undefined && counts('date') && date !== record.date) return true;
   if (sent.status === undefined || !counts('status')) return false;
   // With a date in the future the CMS stores `future`. What a contributor publishes becomes `pending`.

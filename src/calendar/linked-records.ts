@@ -6,7 +6,6 @@ import { couldNotCreate, invalidParam } from '../interface/errors.ts';
 import { copiedFields } from '../interface/fields.ts';
 import type { Input } from '../interface/parameter.ts';
 import { isEmpty } from '../interface/value-types.ts';
-import { kindMappingOf } from '../mapping/mapping.ts';
 import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../model/records.ts';
 import { listLinked } from '../store/lists.ts';
 import { htmlText } from '../text/html.ts';
@@ -96,7 +95,7 @@ export class LinkedRecords {
     if (String(input.byField.title ?? '').trim() === '') throw couldNotCreate(this.kind);
     const fields = await this.#fieldsOf(write);
 
-    const kindMapping = kindMappingOf(this.#services.mapping, this.kind);
+    const kindMapping = this.#services.mapping.kinds[this.kind];
     const isWritable = kindMapping !== undefined && !kindMapping.readOnly;
     // An event can link a venue that exists also if nobody can write venues: `checkWrite` throws 403 for any other.
     const known = !isWritable && isEmpty(input.byField.image) ? await findDuplicate(write, fields) : undefined;

@@ -4,11 +4,11 @@ import { hash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CalendarRecord, Kind } from '../model/records.ts';
-import { getRecords } from '../store/records.ts';
+import { getRecords, RECORDS_PER_READ } from '../store/records.ts';
 import type { RenderedCache, RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
 import type { ApiResponse } from './request.ts';
-import { type Audience, RECORDS_PER_READ } from './serializer.ts';
+import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 import type { Steps } from './turns.ts';
 

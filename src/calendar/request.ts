@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Account, Action, ActionPermissions, CallOptions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
 import { ifRejected } from '../errors.ts';
 import { forbidden, noSuchKind, readOnly, readOnlyOccurrence, readOnlySource } from '../interface/errors.ts';
-import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
+import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import {
   FIRST_SOURCE_ID,
   isOccurrenceId,
@@ -81,7 +81,7 @@ export async function unpublishedScopes(
  */
 export function writableMapping<K extends Kind>(services: { mapping: Mapping }, kind: K, id = 0): KindMapping<K> {
   if (id >= FIRST_SOURCE_ID) throw readOnlySource(kind);
-  const mapping = kindMappingOf(services.mapping, kind);
+  const mapping = services.mapping.kinds[kind] as KindMapping<K> | undefined;
   const isEmbedded = kind in services.mapping.kinds.event.embedded;
   if (!mapping) throw isEmbedded ? readOnly(kind) : noSuchKind(kind);
   if (mapping.readOnly) throw readOnly(kind);

@@ -25,7 +25,7 @@ import {
 } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
 import { termCount } from '../store/lists.ts';
-import { getImage, getRecords } from '../store/records.ts';
+import { getImage, getRecords, RECORDS_PER_READ } from '../store/records.ts';
 import { sourcesOf } from '../store/source-events.ts';
 import { decodeCost } from '../text/cost.ts';
 import { charactersOf } from '../text/text.ts';
@@ -60,8 +60,6 @@ interface Budget {
 }
 
 const newBudget = (): Budget => ({ characters: 1_000_000 });
-/** Records that are read at once: the largest take a few milliseconds. */
-export const RECORDS_PER_READ = 5;
 
 /** Of the properties that every record has, in JSON. */
 const CHARACTERS_PER_RECORD = 500;

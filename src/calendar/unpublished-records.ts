@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cms, CmsRecord, ListRequest } from '../cms/port.ts';
 import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
-import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
+import type { Mapping } from '../mapping/mapping.ts';
 import { type KindOrImage, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
 import type { Database } from '../store/database.ts';
 import { UnpublishedRecords } from '../store/unpublished-records.ts';
@@ -189,7 +189,7 @@ async function readPage(
 ): Promise<{ records: readonly CmsRecord[]; isLast: boolean } | 'too-large'> {
   const request: ListRequest = { view: 'reader', order: 'id', detail: 'mapped', ...scope };
   try {
-    const { records, total } = await cms.list(kindMappingOf(mapping, kind)!, request, callOptions(caller));
+    const { records, total } = await cms.list(mapping.kinds[kind]!, request, callOptions(caller));
     return { records, isLast: scope.page * scope.limit >= total };
   } catch (error) {
     // The site has no such collection at present, and so no unpublished records of it.
@@ -201,7 +201,7 @@ async function readPage(
 
 /** With the occurrences of the events, and the venues and organizers that are text in them. */
 function recordsFrom({ mapping, sync }: Dependencies, kind: PostKind, cmsRecords: readonly CmsRecord[]): PostRecord[] {
-  const { read, occurrences, embedded } = kindMappingOf(mapping, kind)!;
+  const { read, occurrences, embedded } = mapping.kinds[kind]!;
   // The CMS may have published one of them meanwhile: then visitors' view of it counts.
   const unpublished = cmsRecords.filter(({ status }) => status !== 'publish');
   return unpublished.flatMap((record): PostRecord[] => [

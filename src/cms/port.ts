@@ -131,8 +131,8 @@ export const MEDIA = plainCollection('media', 'posts');
 export type CmsView = 'public' | 'reader' | 'editor';
 
 /**
- * Which fields come back. `time`: id and modification time. `stamp`: these and the status. `slug`: id and slug.
- * `mapped`: those of the mapping. Default: all.
+ * Which fields come back. `time`: id and modification time. `stamp`: these and the status, which show that event 12
+ * changed (`RecordStamp`). `mapped`: those of the mapping, read of event 12 then. `slug`: id and slug. Default: all.
  */
 export type Detail = 'id' | 'time' | 'stamp' | 'slug' | 'mapped';
 

@@ -12,14 +12,13 @@ import type { ApiResponse, CreatedRecord, RequestContext } from '../calendar/req
 import { createRequestImages } from '../calendar/request-images.ts';
 import type { Services } from '../calendar/services.ts';
 import { Terms } from '../calendar/terms.ts';
-import type { Config } from '../config-schema.ts';
+import { type Config, NAMESPACE } from '../config-schema.ts';
 import { invalidParams, noRoute, notReady, readOnlyCalendar, unknownNamespace } from '../interface/errors.ts';
 import { openApi } from '../interface/openapi.ts';
 import {
   describeNamespace,
   describeRoute,
   type Endpoint,
-  NAMESPACE,
   type NamespaceContext,
   type Operation,
   ROUTES,

@@ -13,7 +13,8 @@ export type FieldType =
   /** One of `words`, or `''`. */
   | 'word'
   | 'boolean'
-  | 'number'
+  /** Of one record, such as the image; 0 if there is none. */
+  | 'id'
   /** Degrees, or null. */
   | 'coordinate'
   | 'ids'
@@ -64,7 +65,7 @@ const fieldOf =
 
 const text = fieldOf('text', '');
 const html = fieldOf('html', '');
-const number = fieldOf('number', 0);
+const id = fieldOf('id', 0);
 const boolean = (key: string, empty: boolean, options: FieldOptions): Field => fieldOf('boolean', empty)(key, options);
 const links = (key: string, targetKind: Exclude<Kind, 'event'>, options: FieldOptions): Field =>
   fieldOf('ids', [])(key, { targetKind, ...options });
@@ -92,14 +93,14 @@ const postFields = (kind: PostKind): FieldTable => {
     ),
     excerpt: html('excerpt', isEvent ? settable(types.text, SIZES.text, 'Excerpt, HTML') : {}),
     status: fieldOf('text', 'publish')('status', settable(types.status, SIZES.status, 'Status', organizerNull)),
-    author: number('author', settable(types.author, SIZES.number, 'User id of the author', organizerNull)),
+    author: id('author', settable(types.author, SIZES.number, 'User id of the author', organizerNull)),
     date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time', organizerNull)),
     date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC', organizerNull)),
     modified: date('modified', 'site-time', { derived: true }),
     modified_utc: date('modifiedUtc', 'utc-time', { derived: true }),
     url: text('url', { derived: true }),
     protected: boolean('protected', false, { derived: true }),
-    image: number(
+    image: id(
       'image',
       settable(isEvent ? types.image : types.clearableImage, SIZES.url, 'Id or URL of the featured image', linkedNull),
     ),
@@ -109,7 +110,7 @@ const postFields = (kind: PostKind): FieldTable => {
 const eventFlag = (key: string, description: string): Field =>
   boolean(key, false, copied(types.flag, SIZES.flag, description));
 
-/** A field that the original's events lack. An occurrence may have another value than its series. */
+/** An addition to events. An occurrence may have another value than its series. */
 const addedText = (key: string, type: ParamType, limit: Limit, description: string): Field =>
   text(key, copied(type, limit, description, { addition: true }));
 
@@ -159,7 +160,7 @@ const termFields = (kind: TermKind): FieldTable => ({
   description: text('description', settable(types.text, SIZES.longText, 'Description, HTML')),
   url: text('url', { derived: true }),
   ...(kind === 'category' && {
-    parent: number('parent', settable(types.parentTerm, SIZES.line, 'Id of the parent category')),
+    parent: id('parent', settable(types.parentTerm, SIZES.line, 'Id of the parent category')),
   }),
 });
 
@@ -228,7 +229,7 @@ const EVENT: FieldTable = {
   hide_from_listings: eventFlag('hidden', 'Whether lists leave it out'),
   sticky: eventFlag('sticky', 'Whether it is sticky in the calendar'),
   featured: eventFlag('featured', 'Whether it is featured'),
-  post_parent: number('parent'),
+  post_parent: id('parent'),
   event_status: addedWord('eventStatus', EVENT_STATUSES, 'Whether it takes place'),
   event_status_reason: addedText(
     'eventStatusReason',

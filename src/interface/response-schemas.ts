@@ -86,7 +86,7 @@ const customFields: Schema = {
   }),
 };
 
-const addedProperties = copiedFields('event').flatMap(([name, field]) => (field.parameter?.addition ? [name] : []));
+const additions = copiedFields('event').flatMap(([name, field]) => (field.parameter?.addition ? [name] : []));
 
 export const RECORD_SCHEMAS = {
   ImageSize: objectSchema({
@@ -183,7 +183,7 @@ export const RECORD_SCHEMAS = {
         'Other sources that have the same event; absent without any',
       ),
     },
-    ['json_ld', ...addedProperties, 'source', 'also_at'],
+    ['json_ld', ...additions, 'source', 'also_at'],
   ),
   Venue: linkedSchema('venue'),
   Organizer: linkedSchema('organizer'),

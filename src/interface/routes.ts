@@ -49,8 +49,6 @@ export interface Route {
   addition?: true;
 }
 
-export const NAMESPACE = 'calendar/events/v1';
-
 const get = (operation: Operation, parameters: Parameter[] = []): Endpoint => {
   return { methods: ['GET'], operation, parameters };
 };

@@ -40,12 +40,6 @@ export const SIZES = {
   inlineRecords: { characters: 1_048_576, textCharacters: 20_000 },
 } as const satisfies Record<string, Limit>;
 
-/**
- * A longer text of the CMS is cut here, twice as long as a client may write: a client that sends the cut text back
- * gets 400, and destroys nothing. Reading and indexing one takes about 30 ms.
- */
-export const MAX_READ_CHARACTERS = 2 * SIZES.longText.characters;
-
 /** Query parameters that every route accepts, besides its own. */
 export const GLOBAL_LIMITS: Readonly<Record<string, Limit>> = {
   _fields: { characters: 4000 },

@@ -3,10 +3,10 @@
 
 import { isTermKind, type Kind } from '../model/records.ts';
 import type { CompiledField } from './compile-field.ts';
-import { MappingFieldError } from './field-accessor.ts';
 import { type CmsName, type FieldSpec, fieldSpecOf, type KindSpec } from './mapping-file.ts';
 import { linkKeysOf } from './meta-keys.ts';
 import { OCCURRENCES_FIELD } from './occurrences.ts';
+import { MappingFieldError } from './paths.ts';
 
 /** A compiled kind, as far as the rules look at it. */
 interface RuledKind {
@@ -131,8 +131,7 @@ function checkVisibilityFields({ fields = {} }: KindSpec): void {
 
 /** Refuses references of Payload that the adapter cannot convert: it replaces the ids that are there. */
 function checkReferencePaths({ fields: specs = {} }: KindSpec, fields: readonly CompiledField[]): void {
-  // All numbers of the API are ids too.
-  const references = fields.filter(({ field }) => field.type === 'ids' || field.type === 'number');
+  const references = fields.filter(({ field }) => field.type === 'ids' || field.type === 'id');
   for (const reference of references) {
     const { name, accessor } = reference;
     const { embedded, as: codec } = fieldSpecOf(specs[name] ?? {});

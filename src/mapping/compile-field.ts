@@ -1,34 +1,24 @@
-// Compiles one field of a mapping to a field accessor. The field may be a date that the CMS stores in several keys, or
-// a custom field, for which the API has no field of its own.
+// Compiles one field of a mapping to a field accessor. The field may be a date that the CMS stores in several keys.
 
 import type { CmsRecord } from '../cms/port.ts';
 import type { Field, FieldType } from '../interface/fields.ts';
-import { MAX_READ_CHARACTERS } from '../interface/value-lengths.ts';
 import { isObject, setAt } from '../model/json.ts';
 import { dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
-import { readText } from './codecs/text.ts';
 import { parseDateFormat } from './date-format.ts';
+import { type Codec, type FieldAccessor, UnrepresentableValue, type WriteTarget } from './field-accessor.ts';
+import { type DatePartSpec, type FieldSpec, fieldSpecOf, type LocationSpec } from './mapping-file.ts';
 import {
-  type Codec,
-  type FieldAccessor,
   isWritablePath,
+  MAX_READ_CHARACTERS,
   MappingFieldError,
   type Path,
   parsePathOrThrow,
   parseWritablePath,
   selectorOf,
-  UnrepresentableValue,
+  textAt,
   valueAt,
-  type WriteTarget,
-} from './field-accessor.ts';
-import {
-  type CustomFieldSpec,
-  type DatePartSpec,
-  type FieldSpec,
-  fieldSpecOf,
-  type LocationSpec,
-} from './mapping-file.ts';
+} from './paths.ts';
 import type { EmbeddedReader, LinkField } from './references.ts';
 
 /** A field of a kind, under its name in the API. */
@@ -55,9 +45,8 @@ export function compileField(spec: string | FieldSpec, field: Field): FieldAcces
   const reader = compileLocation(spec.read ?? spec, field, spec.read === undefined ? '' : '/read');
   if (spec.readOnly || (spec.read !== undefined && spec.write === undefined)) return readOnlyAccessor(reader);
   if (spec.write === undefined) return reader;
-  const writers = Array.isArray(spec.write)
-    ? spec.write.map((location, index) => compileLocation(location, field, `/write/${index}`, true))
-    : [compileLocation(spec.write, field, '/write', true)];
+  const pointerOf = (index: number) => (Array.isArray(spec.write) ? `/write/${index}` : '/write');
+  const writers = [spec.write].flat().map((each, index) => compileLocation(each, field, pointerOf(index), true));
   return combine(reader, writers);
 }
 
@@ -85,7 +74,7 @@ export function readOnlyAccessor({ read, selectedPaths, storedPaths }: FieldAcce
 
 function fixedAccessor(value: string | number | boolean, { type }: Field): FieldAccessor {
   if (type === 'ids') throw new MappingFieldError('/value', 'a list of ids cannot be fixed');
-  const expected = type === 'coordinate' ? 'number' : type === 'boolean' || type === 'number' ? type : 'string';
+  const expected = type === 'boolean' ? type : type === 'coordinate' || type === 'id' ? 'number' : 'string';
   if (typeof value !== expected) throw new MappingFieldError('/value', `must be a ${expected}`);
   return { read: () => value, selectedPaths: [], storedPaths: [] };
 }
@@ -140,10 +129,10 @@ function valueAccessor(
   };
 }
 
-/** What `clearWith` replaces: a number of the API, such as an image, is 0 if there is none. */
+/** What `clearWith` replaces. An id, such as that of the image, is 0 if there is none. */
 function isEmpty(value: unknown, type: FieldType): boolean {
   if (Array.isArray(value)) return value.length === 0;
-  return value === '' || value === null || (type === 'number' && value === 0);
+  return value === '' || value === null || (type === 'id' && value === 0);
 }
 
 function parseStoredJson(text: unknown): unknown {
@@ -155,8 +144,8 @@ function parseStoredJson(text: unknown): unknown {
 }
 
 /**
- * Replaces one value in a JSON text and keeps the others. Starts from the text that this write has already put into the
- * body, if another field is in the same text.
+ * Replaces one value in a JSON text and keeps the others: the end in `{"start":"19:00","end":"22:00"}`. Starts from the
+ * text that this write has already put into the body, if another field is in the same text.
  * @throws UnrepresentableValue if the text has a list where the path needs an object
  */
 function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, value: unknown): void {
@@ -174,9 +163,7 @@ function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, v
 /** Formats of two digits for each letter. A CMS that stores a number drops zeros at the beginning. */
 const TWO_DIGIT_LETTERS = /^[ymdHhis]+$/;
 
-/**
- * The formats of all parts, joined by line feeds, make one date format. A stored text with a line feed does not match.
- */
+/** The formats, joined by line feeds, make one date format. A stored text with a line feed does not match. */
 const formatOf = (parts: readonly DatePartSpec[]) => parseDateFormat(parts.map((part) => part.format).join('\n'));
 
 /** A write of an empty date puts `clearWith` into each key. @throws MappingFieldError */
@@ -188,7 +175,7 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
   const paths = parts.map((part, index) => parseWritablePath(part.at, `${pointer}/parts/${index}/at`));
   return {
     read: (cmsRecord, zones) => {
-      const texts = paths.map((path, index) => readPart(valueAt(cmsRecord, path), parts[index]!.format));
+      const texts = paths.map((path, index) => readPart(cmsRecord, path, parts[index]!.format));
       // A date without a time is a whole day: the other parts are blank then.
       return codec.read(texts.join('\n'), zones) ?? codec.read(texts.find((text) => text !== '') ?? '', zones);
     },
@@ -202,49 +189,14 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
   };
 }
 
-/**
- * Whether every part has a text, and these texts together do not make a date. The gateway then reads the date alone.
- */
+/** Whether each part has a text, and these together make no date. The gateway then reads the date alone. */
 export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: CmsRecord): boolean {
   const format = formatOf(parts);
-  const texts = parts.map(({ at, format }) => readPart(valueAt(cmsRecord, parseWritablePath(at, '')), format));
+  const texts = parts.map(({ at, format }) => readPart(cmsRecord, parseWritablePath(at, ''), format));
   return typeof format !== 'string' && !texts.includes('') && format.read(texts.join('\n')) === undefined;
 }
 
-function readPart(stored: unknown, format: string): string {
-  const text = (readText(stored) ?? '').trim();
+function readPart(cmsRecord: CmsRecord, path: Path, format: string): string {
+  const text = textAt(cmsRecord, path).trim();
   return TWO_DIGIT_LETTERS.test(format) ? text.padStart(2 * format.length, '0') : text;
-}
-
-/**
- * A value of a site that the API has no field for, which a mapping names under `custom_fields`, as the API presents it.
- */
-export interface CustomField {
-  /** Its name for people. */
-  label: string;
-  type: 'text' | 'boolean';
-  /** Lists filter by it. */
-  filter: boolean;
-  accessor: FieldAccessor;
-}
-
-export type CustomFields = ReadonlyMap<string, CustomField>;
-
-/** `door_time` -> `Door time`. */
-const labelOf = (name: string): string => {
-  const words = name.replaceAll('_', ' ').trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
-
-/** The field by which codecs know a custom field. */
-export const customFieldType = (name: string, spec: string | CustomFieldSpec): Field & { type: 'text' | 'boolean' } => {
-  const type = (typeof spec === 'object' && spec.type) || 'text';
-  return { key: name, type, empty: type === 'boolean' ? false : '' };
-};
-
-/** @throws MappingFieldError */
-export function compileCustomField(name: string, spec: string | CustomFieldSpec): CustomField {
-  const field = customFieldType(name, spec);
-  const { label = labelOf(name), filter = false } = typeof spec === 'object' ? spec : {};
-  return { label, type: field.type, filter, accessor: compileField(spec, field) };
 }

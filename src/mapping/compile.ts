@@ -2,21 +2,13 @@
 // cms-rules.ts.
 
 import { FIELDS, type Field } from '../interface/fields.ts';
-import { INHERITED_NAMES } from '../model/json.ts';
-import { DAY_MS, isTermKind, KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
-import { wallAfter } from '../time/wall-time.ts';
+import { isTermKind, KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
+import { DAY_MS, wallAfter } from '../time/wall-time.ts';
 import { parseZone } from '../time/zones.ts';
 import { CMS_RULES } from './cms-rules.ts';
-import {
-  type CompiledField,
-  type CustomField,
-  type CustomFields,
-  compileCustomField,
-  compileField,
-  readOnlyAccessor,
-} from './compile-field.ts';
-import { createReader, createWriter } from './convert-record.ts';
-import { type FieldAccessor, MappingFieldError, valueAt } from './field-accessor.ts';
+import { type CompiledField, compileField } from './compile-field.ts';
+import { compileCustomFields } from './custom-fields.ts';
+import type { FieldAccessor } from './field-accessor.ts';
 import type { KindMapping, Mapping } from './mapping.ts';
 import {
   collectionName,
@@ -28,7 +20,10 @@ import {
   validateMappingFile,
 } from './mapping-file.ts';
 import { createSeriesReaders, occurrenceParams } from './occurrences.ts';
+import { MappingFieldError, valueAt, within } from './paths.ts';
+import { createReader } from './read-record.ts';
 import { compileEmbedded, compileLinkField } from './references.ts';
+import { createWriter } from './write-record.ts';
 
 /**
  * @param name names the mapping in error messages
@@ -66,16 +61,6 @@ function checkCollections(mapping: MappingFile): void {
   }
 }
 
-/** Compiles the part of a mapping at this pointer. Errors have the pointer before their own. */
-function within<T>(pointer: string, compile: () => T): T {
-  try {
-    return compile();
-  } catch (error) {
-    if (!(error instanceof MappingFieldError)) throw error;
-    throw new MappingFieldError(pointer + error.pointer, error.message, error.remedy);
-  }
-}
-
 /** Compiles the fields of a kind, and puts together what readers, writers, adapters and messages need of them. */
 function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapping<Kind> {
   const { occurrences, readOnly = false } = spec;
@@ -93,11 +78,11 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
   const rules = CMS_RULES[mapping.upstream];
   rules.checkFields(ruled);
   if (occurrences) checkOccurrences(kind, fields);
-  const readOne = createReader(kind, fields, customFields, linkFields, {
-    storedAs,
+  const postOptions = {
     usesCoreExcerpt: spec.fields?.excerpt === undefined,
     hasTrueDraftDates: isTypeOfCompanionPlugin(spec, mapping),
-  });
+  };
+  const readOne = createReader(kind, fields, customFields, linkFields, storedAs === 'posts' ? postOptions : undefined);
   const readers = occurrences ? createSeriesReaders(readOne as KindMapping<'event'>['read']) : { read: readOne };
   const single = fields.filter(({ accessor, embedded }) => accessor.selectedPaths.length === 1 && !embedded);
   return {
@@ -121,7 +106,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     embedded,
     linkFields,
     ...readers,
-    ...createWriter(fields, writable, customFields, readers.read, linkFields),
+    ...createWriter(fields, writable, customFields, linkFields, readers.read),
   } as KindMapping<Kind>;
 }
 
@@ -239,19 +224,6 @@ function endOnDayOfStart(start: FieldAccessor, end: FieldAccessor): FieldAccesso
     end.write?.(isNextDay ? dayBefore : value, target);
   };
   return { ...end, read, ...(end.write && { write }) };
-}
-
-function compileCustomFields(kind: Kind, { custom_fields = {}, readOnly = false }: KindSpec): CustomFields {
-  if (Object.keys(custom_fields).length > 0 && isTermKind(kind))
-    throw new MappingFieldError('/custom_fields', 'only events, venues and organizers have custom fields');
-  const compiled = Object.entries(custom_fields).map(([name, spec]) =>
-    within(`/custom_fields/${name}`, (): [string, CustomField] => {
-      if (INHERITED_NAMES.has(name)) throw new MappingFieldError('', 'no request can send this name: choose another');
-      const field = compileCustomField(name, spec);
-      return [name, readOnly ? { ...field, accessor: readOnlyAccessor(field.accessor) } : field];
-    }),
-  );
-  return new Map(compiled);
 }
 
 /**

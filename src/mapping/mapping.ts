@@ -3,11 +3,11 @@
 import { createHash } from 'node:crypto';
 import { type CmsRecord, type CollectionSpec, plainCollection } from '../cms/port.ts';
 import type { FieldsOf, Kind, RecordOf, Site } from '../model/records.ts';
-import type { CustomFields } from './compile-field.ts';
-import type { WriteContext } from './convert-record.ts';
+import type { CustomFields } from './custom-fields.ts';
 import type { CmsName, MappingFile } from './mapping-file.ts';
 import type { OccurrenceReader } from './occurrences.ts';
 import type { EmbeddedReader, LinkField, LinkTables } from './references.ts';
+import type { WriteContext } from './write-record.ts';
 
 export interface KindMapping<K extends Kind = Kind> extends CollectionSpec {
   kind: K;
@@ -42,20 +42,13 @@ export interface KindMapping<K extends Kind = Kind> extends CollectionSpec {
 }
 
 /** A kind that the CMS lacks is absent: its lists are empty, and it cannot be written. */
-export type Kinds = OptionalKinds & { event: KindMapping<'event'> };
-type OptionalKinds = { [K in Kind]?: KindMapping<K> };
+export type Kinds = { [K in Kind]?: KindMapping<K> } & { event: KindMapping<'event'> };
 
 export interface Mapping {
   name: string;
   cms: CmsName;
   file: MappingFile;
   kinds: Kinds;
-}
-
-/** The mapping of a kind that only a type parameter names. */
-export function kindMappingOf<K extends Kind>({ kinds }: Pick<Mapping, 'kinds'>, kind: K): KindMapping<K> | undefined {
-  const optional: OptionalKinds = kinds;
-  return optional[kind];
 }
 
 /** The kind with this collection, or a collection without one, such as the media library. */

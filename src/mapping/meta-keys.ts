@@ -3,9 +3,10 @@
 import { FIELDS, type Field } from '../interface/fields.ts';
 import type { Kind } from '../model/records.ts';
 import { selectCodec } from './codecs/registry.ts';
-import { customFieldType } from './compile-field.ts';
-import { type MetaType, parsePath } from './field-accessor.ts';
+import { customFieldType } from './custom-fields.ts';
+import type { MetaType } from './field-accessor.ts';
 import { type FieldSpec, fieldSpecOf, type KindSpec, type LocationSpec } from './mapping-file.ts';
+import { parsePath } from './paths.ts';
 
 export interface MetaKey extends Omit<MetaType, 'default'> {
   key: string;

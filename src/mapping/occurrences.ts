@@ -7,8 +7,8 @@ import { type Limit, SIZES } from '../interface/value-lengths.ts';
 import { isObject } from '../model/json.ts';
 import { type EventRecord, occurrenceId, type Site } from '../model/records.ts';
 import { parseWallTime } from '../time/wall-time.ts';
-import { completeEvent } from './convert-record.ts';
 import type { OccurrenceWindow } from './mapping-file.ts';
+import { completeEvent } from './read-record.ts';
 import type { LinkTables } from './references.ts';
 
 /**
@@ -67,10 +67,10 @@ export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; oc
 }
 
 /** What a single occurrence may say of itself: that it is cancelled, why, or where it is online. */
-const ADDED_FIELDS = Object.entries(FIELDS.event).filter(([, field]) => field.parameter?.addition);
+const ADDITIONS = Object.entries(FIELDS.event).filter(([, field]) => field.parameter?.addition);
 
-function addedFieldsOf(occurrence: CmsRecord): Partial<EventRecord> {
-  const values = ADDED_FIELDS.flatMap(([name, { key, words, parameter }]) => {
+function additionsOf(occurrence: CmsRecord): Partial<EventRecord> {
+  const values = ADDITIONS.flatMap(([name, { key, words, parameter }]) => {
     const value = occurrence[name];
     const isKnown = isText(value, parameter!.limit) && (value === '' || (words?.includes(value) ?? true));
     return isKnown ? [[key, value] as const] : [];
@@ -96,7 +96,7 @@ function parseOccurrence(value: unknown): (Partial<EventRecord> & Pick<EventReco
     ...(isText(timezone, SIZES.timeZone) && { timezone }),
     ...(typeof allDay === 'boolean' && { allDay }),
     ...(isText(url, SIZES.url) && { url }),
-    ...addedFieldsOf(value),
+    ...additionsOf(value),
   };
 }
 

@@ -7,10 +7,9 @@ import { emptyRecord, FIELDS } from '../interface/fields.ts';
 import { SIZES } from '../interface/value-lengths.ts';
 import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord } from '../model/records.ts';
 import { cutHtml, slugOf } from '../text/text.ts';
-import { readInteger } from './codecs/number.ts';
-import { readText } from './codecs/text.ts';
-import { type FieldAccessor, MappingFieldError, parsePathOrThrow, selectorOf, valueAt } from './field-accessor.ts';
+import { type FieldAccessor, UnrepresentableValue } from './field-accessor.ts';
 import type { LinkSpec } from './mapping-file.ts';
+import { MappingFieldError, parsePathOrThrow, readInteger, selectorOf, textAt, valueAt } from './paths.ts';
 
 /** Of each text: twice what a client may write into a line. */
 const MAX_CHARACTERS = 2 * SIZES.line.characters;
@@ -34,15 +33,14 @@ export function compileEmbedded(
     return { field, path: parsePathOrThrow(text, `/embedded/${name}`) };
   });
   const embedded: EmbeddedReader = (cmsRecord) => {
-    const texts = fields.map(({ path }) => cutHtml((readText(valueAt(cmsRecord, path)) ?? '').trim(), MAX_CHARACTERS));
-    const name = texts[fields.findIndex(({ field }) => field.key === 'title')];
-    if (!name) return undefined;
+    const texts = fields.map(({ path }) => cutHtml(textAt(cmsRecord, path).trim(), MAX_CHARACTERS));
     const digest = hash('sha256', JSON.stringify([kind, texts]), 'buffer');
     const record = emptyRecord(kind, FIRST_EMBEDDED_ID + digest.readUIntBE(0, 6));
     for (const [index, { field }] of fields.entries()) record[field.key] = texts[index];
-    record.slug = `${slugOf(name) || kind}-${digest.toString('hex', 0, 4)}`;
-    const isSearched = fields.map(({ field }) => field.searched || /^(title|description)$/.test(field.key));
-    record.searchText = texts.filter((_text, index) => isSearched[index]).join('\n');
+    if (!record.title) return undefined;
+    record.slug = `${slugOf(String(record.title)) || kind}-${digest.toString('hex', 0, 4)}`;
+    const searched = fields.filter(({ field }) => field.searched || /^(title|description)$/.test(field.key));
+    record.searchText = searched.map(({ field }) => record[field.key]).join('\n');
     // The field table has a row for each property of the type.
     return record as unknown as LinkedRecord;
   };
@@ -92,7 +90,7 @@ export function compileLinkField(kind: LinkedKind, via: LinkSpec): LinkField {
   if (key === undefined || terms !== undefined || pattern !== undefined)
     throw new MappingFieldError('/via', 'needs "terms" and "slug", or "key" alone');
   const path = parsePathOrThrow(key, '/via/key');
-  const numberOf = (cmsRecord: CmsRecord) => readInteger(readText(valueAt(cmsRecord, path)));
+  const numberOf = (cmsRecord: CmsRecord) => readInteger(valueAt(cmsRecord, path));
   return { field, kind, buildTable: (linked) => createTable(linked, numberOf) };
 }
 
@@ -116,16 +114,17 @@ function createTable(
  * Ids of the linked records. Leaves out stored values that the table lacks: they are not ids of linked records. It adds
  * them to `table.missing`: once a refreshed table has one of them, the sync reads the events again.
  */
-export function linkedIds(storedIds: readonly number[], table: LinkTable | undefined): number[] {
-  return storedIds.flatMap((storedId) => {
+export function linkedIds(stored: readonly number[], table: LinkTable | undefined): number[] {
+  return stored.flatMap((storedId) => {
     const id = table?.idOf.get(storedId);
     if (id === undefined) table?.missing.add(storedId);
     return id ?? [];
   });
 }
 
-/** What an event stores for these linked ids. Returns `undefined` if the table lacks one of them. */
-export function storedIds(ids: readonly number[], table: LinkTable | undefined): number[] | undefined {
-  const stored = ids.flatMap((id) => table?.storedIdOf.get(id) ?? []);
-  return stored.length === ids.length ? stored : undefined;
+/** What an event stores for these linked ids. @throws UnrepresentableValue if the table lacks one of them */
+export function storedIds(ids: readonly number[], { field, kind }: LinkField, tables: LinkTables = {}): number[] {
+  const stored = ids.flatMap((id) => tables[field]?.storedIdOf.get(id) ?? []);
+  if (stored.length === ids.length) return stored;
+  throw new UnrepresentableValue(`the CMS cannot link this ${kind} (is it published?)`);
 }

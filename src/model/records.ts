@@ -30,7 +30,7 @@ export const FIRST_EMBEDDED_ID = 2 ** 52;
 export const FIRST_SOURCE_ID = FIRST_EMBEDDED_ID + 2 ** 51;
 
 /** A day of 24 hours. */
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** `YYYY-MM-DD HH:MM:SS` without a zone. The field's description names the zone. */
 export type WallTime = string;

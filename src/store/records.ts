@@ -19,7 +19,7 @@ import type { Database, VisibleRecords } from './database.ts';
 import { TARGET_KIND, type TargetKind } from './schema.ts';
 import { inJson, raw, type Sql, sql } from './sql.ts';
 
-/** What shows that a record changed. Terms have no time of modification. */
+/** What shows that a record changed: `{ id: 12, modifiedUtc: '2027-03-12 19:00:00' }`. Terms have no such time. */
 export interface RecordStamp {
   id: number;
   modifiedUtc: string;
@@ -32,6 +32,9 @@ function readById<T>(visible: VisibleRecords, query: Sql): Map<number, T> {
   const rows = visible.all<{ id: number; record: string }>(query);
   return new Map(rows.map(({ id, record }) => [id, visible.parse<T>(record)]));
 }
+
+/** As many as a caller reads at once: the largest take a few milliseconds. */
+export const RECORDS_PER_READ = 5;
 
 /** The records that exist, by id. */
 export const getRecords = <K extends Kind>(

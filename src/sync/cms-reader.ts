@@ -12,7 +12,6 @@ import {
   type ListRequest,
 } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
-import { kindMappingOf } from '../mapping/mapping.ts';
 import type { ImageRecord, Kind } from '../model/records.ts';
 import type { RecordStamp } from '../store/records.ts';
 import { idOf, recordsPerPage, stampOf } from './collections.ts';
@@ -258,7 +257,7 @@ function assertHasPaths(
  * carried out. Throws `CmsUnavailable` `incomplete` if it lacks a field that records of its kind have.
  */
 export function assertHasFields(context: SyncContext, kind: Kind, record: CmsRecord, isWritten: boolean): void {
-  const spec = kindMappingOf(context.mapping, kind);
+  const spec = context.mapping.kinds[kind];
   if (!spec) return;
   const paths = new Set([...context.cms.recordForm.certainPaths(spec), ...context.memory.kinds[kind].knownFields]);
   // A write does not ask for the occurrences of a series.

@@ -110,10 +110,10 @@ export interface ChangedRecord {
 }
 
 /**
- * Fetches or deletes the records and images, an occurrence with its series. Throws what the CMS throws: then the next
+ * Fetches or deletes these records and images, an occurrence with its series. Throws what the CMS throws: then the next
  * poll that succeeds fetches them.
  */
-export async function fetchChanged(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
+export async function fetchBatch(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
   const { replica, memory, collections } = context;
   const idsOf = (kind: KindOrImage) =>
     new Set(changes.filter((change) => change.kind === kind).map(({ id }) => seriesIdOf(id)));

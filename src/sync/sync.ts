@@ -5,12 +5,11 @@ import type { CmsRecord } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import { isPostKind, type Kind, type KindOrImage, type Site, seriesIdOf } from '../model/records.ts';
-import { setState } from '../store/state.ts';
 import { assertHasFields } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
 import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import { refreshLinkTables } from './links-and-images.ts';
-import { type ChangedRecord, fetchChanged, inBatches, poll } from './poll.ts';
+import { type ChangedRecord, fetchBatch, inBatches, poll } from './poll.ts';
 import { PollLoop } from './poll-loop.ts';
 import { continueScan, journalEndedScan, runInitialSync } from './scan.ts';
 import {
@@ -303,7 +302,7 @@ export class Sync {
 
   readonly #fetchInBatches = inBatches(async (changes) => {
     try {
-      await fetchChanged(this.#context, changes);
+      await fetchBatch(this.#context, changes);
       return true;
     } catch {
       // A poll fetches the records, and reports the failure if it lasts. Its retries have delays of their own.
@@ -331,8 +330,8 @@ export class Sync {
     const { replica, memory } = this.#context;
     const savedMs = loadCaughtUpMs(replica) ?? 0;
     if (lastCaughtUpMs === undefined || Math.abs(lastCaughtUpMs - savedMs) < toleranceMs) return;
-    setState(replica.db, STATE_KEYS.caughtUp, String(lastCaughtUpMs));
-    setState(replica.db, STATE_KEYS.polled, JSON.stringify(memory.polled));
+    const polled = JSON.stringify(memory.polled);
+    replica.apply({ state: { [STATE_KEYS.caughtUp]: String(lastCaughtUpMs), [STATE_KEYS.polled]: polled } });
   }
 }
 

@@ -1,7 +1,6 @@
 // Parses date texts as PHP's `strtotime` does, including the zone that a text may name.
 
-import { DAY_MS } from '../model/records.ts';
-import { dayStartMs, earliestMs, formatWallTime, latestMs, parseWallTime } from './wall-time.ts';
+import { DAY_MS, dayStartMs, earliestMs, formatWallTime, latestMs, parseWallTime } from './wall-time.ts';
 import { epochToWallMs, parseZone, utcZone, wallMsToEpoch, type Zone } from './zones.ts';
 
 export type PhpDate = {

@@ -1,8 +1,7 @@
 // Wall times, which have no zone: as texts `YYYY-MM-DD HH:MM:SS` and as wall numbers, and arithmetic on them.
 
-import { DAY_MS } from '../model/records.ts';
-
 const SECOND_MS = 1000;
+export const DAY_MS = 86_400_000;
 
 /** `0000-01-01 00:00:00`, the earliest wall time. */
 export const earliestMs = -62_167_219_200_000;

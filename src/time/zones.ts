@@ -2,9 +2,8 @@
 // wall time and UTC.
 
 import { LRUCache } from 'lru-cache';
-import { DAY_MS } from '../model/records.ts';
 import php from './php-abbreviations.json' with { type: 'json' };
-import { dayStartMs, formatWallTime, parseWallTime, wallTimeMs } from './wall-time.ts';
+import { DAY_MS, dayStartMs, formatWallTime, parseWallTime, wallTimeMs } from './wall-time.ts';
 import abbreviationGroups from './zone-abbreviations.json' with { type: 'json' };
 
 /** A name of the tz database in its letter case, a fixed offset in minutes east of UTC, or an abbreviation of one. */
@@ -69,7 +68,7 @@ export function parseZone(text: string): Zone | undefined {
 }
 
 /** The zone by name, or UTC if the gateway does not know it. */
-export const siteZone = (name: string): Zone => parseZone(name) ?? utcZone;
+export const zoneOrUtc = (name: string): Zone => parseZone(name) ?? utcZone;
 
 function withSign(sign: string | undefined, size: number): number {
   return sign === '-' && size !== 0 ? -size : size;

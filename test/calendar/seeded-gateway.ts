@@ -1,7 +1,7 @@
 // Starts a gateway with given records in its replica, and unpublished ones in the fake CMS in front of it, with a stopped
 // clock.
 
-import { kindMappingOf, type Mapping } from '../../src/mapping/mapping.ts';
+import type { Mapping } from '../../src/mapping/mapping.ts';
 import { type CalendarRecord, type ImageRecord, isTermRecord, type PostRecord } from '../../src/model/records.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { postFields } from '../cms/fake-responses.ts';
@@ -40,7 +40,7 @@ export async function seededGateway(
 
 /** Puts the record where the gateway reads it with a caller's credentials. */
 export function addUnpublished(cms: FakeCms, mapping: Mapping, record: PostRecord): void {
-  const { collection, write } = kindMappingOf(mapping, record.kind)!;
+  const { collection, write } = mapping.kinds[record.kind]!;
   const { dateUtc: _, ...fields } = record;
   const { id, author, status, slug, modifiedUtc, image } = record;
   const body = write(fields as typeof record, { site: cms.siteFacts });

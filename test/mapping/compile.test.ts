@@ -182,6 +182,14 @@ describe('venues that are not posts referred to by id', () => {
     expect(() => kind.write({ venues: [41] }, { site, linkTables })).to.throw('Invalid parameter(s): venue');
   });
 
+  it('stay linked if the field is sent along with another one', () => {
+    const venue = { at: 'place', via: { key: 'meta.number' }, sentWith: ['title'] };
+    const kind = mappingWith({ venue }).kinds.event;
+    const table = kind.linkFields[0]!.buildTable([{ id: 40, meta: { number: 3 } }], []);
+    const body = kind.write({ title: 'Fair' }, { site, current: { id: 1, place: [3] }, linkTables: { venues: table } });
+    expect(body).to.deep.equal({ title: 'Fair', place: [3] });
+  });
+
   it('links a post through a number in its meta', () => {
     const kinds = loadMapping('events-manager').kinds;
     expect(kinds.venue?.selectedFields.split(',')).to.include('meta._location_id');

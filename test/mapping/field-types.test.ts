@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { type CostSettings, normalizeCost, numericCost, serializeCost } from '../../src/calendar/cost.ts';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { FIELDS } from '../../src/interface/fields.ts';
-import { parsePath, valueAt } from '../../src/mapping/field-accessor.ts';
-import { type KindMapping, kindMappingOf } from '../../src/mapping/mapping.ts';
+import type { KindMapping } from '../../src/mapping/mapping.ts';
+import { parsePath, valueAt } from '../../src/mapping/paths.ts';
 import { setAt } from '../../src/model/json.ts';
 import { decodeCost, encodeCost } from '../../src/text/cost.ts';
 import { decodeEntities } from '../../src/text/html.ts';
@@ -23,7 +23,7 @@ function subjectOf({ field, source, kind = 'event' }: FieldType): Subject {
   const fields = { [field]: source };
   const mapping = kind === 'event' ? mappingWith(fields) : mappingWith({}, { organizer: { posts: 'o', fields } });
   const path = parsePath(typeof source === 'string' ? source : source.at!)!;
-  return { mapping: kindMappingOf(mapping, kind)!, key: FIELDS[kind][field]!.key, path };
+  return { mapping: mapping.kinds[kind] as Subject['mapping'], key: FIELDS[kind][field]!.key, path };
 }
 
 function read({ mapping, key, path }: Subject, stored: unknown): unknown {

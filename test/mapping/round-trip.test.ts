@@ -322,7 +322,7 @@ function valuesOf(
       html: words.map((text) => escapeMarkup(text.trim())),
       word: fc.constantFrom('', ...wordsOf(specs[name], info.words)),
       boolean: info.key === 'allDay' ? fc.constant(false) : fc.boolean(),
-      number: fc.integer({ min: 0, max: 1e9 }),
+      id: fc.integer({ min: 0, max: 1e9 }),
       // Each is a place together with every other.
       coordinate: fc.double({ min: 0.001, max: 90, noNaN: true }),
       ids: ids.map((list) => (info.key === 'venues' ? list.slice(0, 1) : list)),

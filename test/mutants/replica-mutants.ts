@@ -12,7 +12,7 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       title: 'hides events',
     },
   }),
-  ...mutantsOf('src/mapping/convert-record.ts', 'test/http/visibility.test.ts', {
+  ...mutantsOf('src/mapping/read-record.ts', 'test/http/visibility.test.ts', {
     'the search text of a protected record has only its public parts': {
       function: 'searchTextOf',
       code: '_1.protected === true',

@@ -10,11 +10,11 @@ import ical, {
   ICalEventStatus,
 } from 'ical-generator';
 import { type ShownState, withState } from '../../model/event-state.ts';
-import { DAY_MS, type WallTime } from '../../model/records.ts';
+import type { WallTime } from '../../model/records.ts';
 import { joinBytes, utf8 } from '../../text/bytes.ts';
 import { textLine, textLines } from '../../text/html.ts';
 import { type PostalAddress, postalAddress, webAddress } from '../../text/text.ts';
-import { formatWallTime, parseWallTime, wallTimeMs, wholeDays } from '../../time/wall-time.ts';
+import { DAY_MS, formatWallTime, parseWallTime, wallTimeMs, wholeDays } from '../../time/wall-time.ts';
 import { instantsOf, offsetSpans, offsetText, parseZone } from '../../time/zones.ts';
 
 /** What a feed uses of a serialized event. Texts are HTML of the CMS. */

@@ -4,7 +4,8 @@
 import type { Cms, CmsRecord, Credentials, ListRequest } from '../../cms/port.ts';
 import { CmsRejected, ifRejected } from '../../errors.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
-import { customFieldType, hasUnreadableTime } from '../../mapping/compile-field.ts';
+import { hasUnreadableTime } from '../../mapping/compile-field.ts';
+import { customFieldType } from '../../mapping/custom-fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import { isSeries, OCCURRENCES_FIELD } from '../../mapping/occurrences.ts';

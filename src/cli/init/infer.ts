@@ -117,7 +117,7 @@ function locationFor(
     const areNumbers = values.length > 0 && values.every((value) => parseNumber(value) !== undefined);
     return areNumbers ? (isAcf ? { at: path, clearWith: null } : path) : undefined;
   }
-  if (fieldType === 'number' || fieldType === 'ids' || fieldType.endsWith('time')) return undefined;
+  if (fieldType === 'id' || fieldType === 'ids' || fieldType.endsWith('time')) return undefined;
   if (words) return values.length > 0 && values.every((value) => words.includes(String(value))) ? path : undefined;
   const number = numberLocation(field, siteField);
   if (number) return number;

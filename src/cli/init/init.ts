@@ -101,7 +101,7 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
       'of a Payload site are called (docs/mapping.md, Payload; check names what the site lacks)',
     '',
   ];
-  return { proposal: { preset: undefined, mapping, isRecognized: true, needsPlugin: false }, lines };
+  return { proposal: { preset: undefined, mapping, isSeenOnSite: true, needsPlugin: false }, lines };
 }
 
 interface OutputFile {
@@ -226,13 +226,13 @@ function writeFiles(folder: string, files: readonly OutputFile[], force: boolean
  * `hasAccount`: there is a service account, with which `check --write` can write. What is to be done if the gateway
  * needs the companion plugin:
  *
- *   the mapping is           isRecognized   next
+ *   the mapping is           isSeenOnSite   next
  *   bundled                  true           install it: the mapping has the form of each field
  *   of its own               true           install it, and run init again: forms are found by values
  *   bundled                  false          install it, make an event, and run init again
  */
 function nextStepLines(
-  { preset, isRecognized, mapping: { upstream: cms, event }, needsPlugin }: ChosenMapping,
+  { preset, isSeenOnSite, mapping: { upstream: cms, event }, needsPlugin }: ChosenMapping,
   out: string,
   files: readonly OutputFile[],
   hasAccount: boolean,
@@ -245,8 +245,8 @@ function nextStepLines(
   if (has(fileName)) {
     lines.push(`  put ${path(fileName)} ${place}`);
     if (needsPlugin) lines.push('  without it the gateway cannot read the events, or not all of their fields');
-    const andEvent = isRecognized ? '' : ' and an event';
-    if (needsPlugin && (!isRecognized || preset === undefined))
+    const andEvent = isSeenOnSite ? '' : ' and an event';
+    if (needsPlugin && (!isSeenOnSite || preset === undefined))
       lines.push(`  with it${andEvent}, run the same init with --force: it sees the values then`);
   }
   const step = (command: string, rest = ''): string =>

@@ -36,7 +36,7 @@ export interface ChosenMapping {
   preset: string | undefined;
   mapping: MappingFile;
   /** The site shows a collection, a field or the plugin of it. If not, the companion plugin has to open all of that. */
-  isRecognized: boolean;
+  isSeenOnSite: boolean;
   /** Without the companion plugin the gateway cannot read all of this. */
   needsPlugin: boolean;
 }
@@ -74,7 +74,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
     const named = presets.find((each) => each.name === name);
     return named
       ? noteUnsupported(presetProposal(named, site, decisions), unsupported)
-      : proposeUnrecognized(name, 'you named it, though the site does not show the fields that it reads', []);
+      : proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
   }
   const eventTypes = findEventTypes(site);
   const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat: decisions.dateFormat }));
@@ -148,7 +148,7 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
   return {
     preset: isUnchanged ? name : undefined,
     mapping: isUnchanged ? mapping : { ...mapping, name: `${name}-here` },
-    isRecognized: true,
+    isSeenOnSite: true,
     needsPlugin: !showsDates || lacksKeys,
     summary: `${title}${isUnchanged ? '' : ', with settings of this site'}: ${preset.reason}`,
     notes: note === undefined ? [] : [note],
@@ -183,7 +183,7 @@ function generatedProposal(
   return {
     preset: undefined,
     mapping,
-    isRecognized: true,
+    isSeenOnSite: true,
     needsPlugin: !showsAllKeys(mapping, site),
     summary: `a mapping of its own for ${nameOf(type)}: ${found} ${path}`,
     notes: [],
@@ -275,16 +275,13 @@ function proposeOwnTypes({ types }: ProbedSite): Proposal {
       `The site shows no dates of ${base}. If these are the events, run init again with --force ` +
       `--event-type ${base} ${OTHER_EVENTS}`,
   );
-  return proposeUnrecognized(OWN_TYPES_PRESET, 'the site has no type that looks like events', [
-    ...notes,
-    HIDDEN_EVENTS,
-  ]);
+  return proposeUnseen(OWN_TYPES_PRESET, 'the site has no type that looks like events', [...notes, HIDDEN_EVENTS]);
 }
 
 /** A bundled mapping whose post types the companion plugin registers or opens, because the site shows none of them. */
-function proposeUnrecognized(name: string, reason: string, notes: string[]): Proposal {
+function proposeUnseen(name: string, reason: string, notes: string[]): Proposal {
   const mapping = loadMapping(name).file;
   const needsPlugin = mapping.wordpress?.requiresCompanionPlugin === true;
   const summary = `${mapping.preset?.title ?? name}: ${reason}`;
-  return { preset: name, mapping, isRecognized: false, needsPlugin, summary, notes, assumed: [], unmapped: [] };
+  return { preset: name, mapping, isSeenOnSite: false, needsPlugin, summary, notes, assumed: [], unmapped: [] };
 }

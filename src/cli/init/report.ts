@@ -28,7 +28,7 @@ export function siteLines({ url, name, timezone, account, plugins, types }: Prob
 
 /** The mapping, with what the site shows of each collection and field. */
 export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
-  const { isRecognized, summary, preset, mapping, needsPlugin } = proposal;
+  const { isSeenOnSite, summary, preset, mapping, needsPlugin } = proposal;
   // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
   const isEmpty = typeAt(site, collectionName(mapping.event))?.total === 0 && !needsPlugin;
   const unsure = proposal.unmapped.length > 0 ? [unsureOf(mapping.event, proposal.unmapped)] : [];
@@ -38,7 +38,7 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
     if (!spec) return [];
     // Undefined for terms, whose fields are those of every WordPress.
     const type = typeAt(site, spec.posts);
-    const fields = isRecognized ? Object.entries(spec.fields ?? {}) : [];
+    const fields = isSeenOnSite ? Object.entries(spec.fields ?? {}) : [];
     return [
       [kind, collectionName(spec), describeCollection(site, collectionName(spec))],
       ...fields.map(([name, field]) => [`${kind}.${name}`, readPathsOf(field).join(' + '), fieldEvidence(type, field)]),

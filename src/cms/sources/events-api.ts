@@ -5,11 +5,11 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { ATTENDANCE_MODES, EVENT_STATUSES } from '../../model/event-state.ts';
 import { isObject, type JsonObject, numberOrZero } from '../../model/json.ts';
-import { DAY_MS, placeAt, type WallTime } from '../../model/records.ts';
+import { placeAt, type WallTime } from '../../model/records.ts';
 import { decodeEntities, escapeMarkup, textLine } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { cutHtml, trimCharactersEnd, webAddress } from '../../text/text.ts';
-import { endOfDay, formatWallTime, startOfDay, wholeDays } from '../../time/wall-time.ts';
+import { DAY_MS, endOfDay, formatWallTime, startOfDay, wholeDays } from '../../time/wall-time.ts';
 import { instantsOf, parseZone, wallToUtc, type Zone } from '../../time/zones.ts';
 import { describeBody, parseJson } from '../http-exchange.ts';
 import { getPublic } from '../public-request.ts';

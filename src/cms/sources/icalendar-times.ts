@@ -3,8 +3,7 @@
 
 import ICAL from 'ical.js';
 import { findIana, WINDOWS_TO_IANA_MAP } from 'windows-iana';
-import { DAY_MS } from '../../model/records.ts';
-import { dayStartMs, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
+import { DAY_MS, dayStartMs, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
 import * as zones from '../../time/zones.ts';
 import { type Component, type Property, pause, properties, textOf } from './icalendar-text.ts';
 
@@ -38,7 +37,7 @@ export interface Moment {
 
 /** As RFC 5545 has it: a time that the clock shows twice is the first, a skipped one continues from before the gap. */
 export function momentAt(wallMs: number, { zone: name, isDate }: Pick<Moment, 'zone' | 'isDate'>): Moment {
-  const zone = zones.siteZone(name);
+  const zone = zones.zoneOrUtc(name);
   const epochMs = zones.instantsOf(formatWallTime(wallMs), zone)[0] ?? zones.wallMsToEpoch(wallMs, zone);
   return { wallMs, epochMs, isDate, zone: name };
 }
@@ -93,7 +92,7 @@ export function endOf(component: Component, own: Moment, start: Moment, context:
 /** The times of an event as the calendar has them. */
 export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
   const timezone = start.zone || context.zone;
-  const zone = zones.siteZone(timezone);
+  const zone = zones.zoneOrUtc(timezone);
   return {
     start: formatWallTime(zones.epochToWallMs(start.epochMs, zone)),
     end: formatWallTime(zones.epochToWallMs(endMs, zone)),
@@ -131,7 +130,7 @@ export async function startsOf(component: Component, start: Moment, context: Tim
     }
   }
   for (const moment of await allMoments(component, 'rdate', context)) {
-    const wallMs = moment.isDate ? moment.wallMs : zones.epochToWallMs(moment.epochMs, zones.siteZone(start.zone));
+    const wallMs = moment.isDate ? moment.wallMs : zones.epochToWallMs(moment.epochMs, zones.zoneOrUtc(start.zone));
     starts.set(moment.epochMs, { ...start, wallMs, epochMs: moment.epochMs });
   }
   const excluded = new Set((await allMoments(component, 'exdate', context)).map(instanceName));
@@ -339,7 +338,7 @@ async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promis
     // Node needs a millisecond or two for each zone that it has not used before.
     await pause();
     const name = zoneByName(iana[0] ?? '');
-    if (name && [...around].every(([utc, minutes]) => zones.offsetMinutes(utc, zones.siteZone(name)) === minutes))
+    if (name && [...around].every(([utc, minutes]) => zones.offsetMinutes(utc, zones.zoneOrUtc(name)) === minutes))
       return name;
   }
   return undefined;

@@ -2,11 +2,11 @@
 // events of the calendar.
 
 import { createHash } from 'node:crypto';
-import { DAY_MS, placeAt } from '../../model/records.ts';
+import { placeAt } from '../../model/records.ts';
 import { decodeEntities, escapeHtml, escapeHtmlOnce } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { cutText, webAddress } from '../../text/text.ts';
-import { formatWallTime, isoToWall } from '../../time/wall-time.ts';
+import { DAY_MS, formatWallTime, isoToWall } from '../../time/wall-time.ts';
 import { getPublic } from '../public-request.ts';
 import { type Component, type Property, pause, properties, readFile, textOf } from './icalendar-text.ts';
 import * as times from './icalendar-times.ts';

@@ -17,8 +17,7 @@ import {
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { Ajv } from 'ajv';
 import type { Services } from '../../calendar/services.ts';
-import type { Config } from '../../config-schema.ts';
-import { NAMESPACE } from '../../interface/routes.ts';
+import { type Config, NAMESPACE } from '../../config-schema.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { VERSION } from '../../version.ts';
 import { errorResponse } from '../error-handler.ts';

@@ -1,7 +1,6 @@
 // The days of events, and dates and times as the pages write them.
 
-import { DAY_MS } from '../../model/records.ts';
-import { dayStartMs, formatWallTime, parseWallTime, wholeDays } from '../../time/wall-time.ts';
+import { DAY_MS, dayStartMs, formatWallTime, parseWallTime, wholeDays } from '../../time/wall-time.ts';
 
 /** The times of an event in a response of the API: wall times. `all_day` is null if a password protects the event. */
 export type ShownTimes = {

@@ -3,8 +3,8 @@
 
 import { setAt } from '../../model/json.ts';
 import { decodeCost, encodeStoredCost, pluginCurrency } from '../../text/cost.ts';
-import { type CodecDefinition, type Path, parseWritablePath, selectorOf, valueAt } from '../field-accessor.ts';
-import { readText } from './text.ts';
+import type { CodecDefinition } from '../field-accessor.ts';
+import { parseWritablePath, selectorOf, textAt, valueAt } from '../paths.ts';
 
 interface CurrencyOptions {
   symbol: string;
@@ -25,10 +25,10 @@ export const currency: CodecDefinition<CurrencyOptions> = {
     const codePaths = code === undefined ? [] : [parseWritablePath(code, `${pointer}/as/currency/code`)];
     return {
       read: (cmsRecord) => {
-        const textAt = (at: Path): string => readText(valueAt(cmsRecord, at)) ?? '';
-        const [isoCode = ''] = codePaths.map(textAt);
-        const currency = { symbol: textAt(symbolPath), position: textAt(positionPath), code: isoCode };
-        return encodeStoredCost(textAt(path), currency);
+        const [symbol = '', position = '', code = ''] = [symbolPath, positionPath, ...codePaths].map((at) =>
+          textAt(cmsRecord, at),
+        );
+        return encodeStoredCost(textAt(cmsRecord, path), { symbol, position, code });
       },
       write: (value, { body, current }) => {
         const stored = pluginCurrency(decodeCost(String(value)).cost);
@@ -67,7 +67,7 @@ export const ticket: CodecDefinition<TicketOptions> = {
     const optionPath = parseWritablePath(option, `${pointer}/as/ticket/option`);
     return {
       read: (cmsRecord) => {
-        const price = readText(valueAt(cmsRecord, path)) ?? '';
+        const price = textAt(cmsRecord, path);
         return valueAt(cmsRecord, optionPath) !== free || isZero(price) ? price : FREE;
       },
       write: (value, { body }) => {

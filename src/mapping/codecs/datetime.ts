@@ -8,20 +8,15 @@ import {
   offsetMinutes,
   offsetText,
   parseZone,
-  siteZone,
   utcToWall,
   utcZone,
   wallToUtc,
   type Zone,
+  zoneOrUtc,
 } from '../../time/zones.ts';
 import { type DateFormat, parseDateFormat, parseIsoDate } from '../date-format.ts';
-import {
-  type Codec,
-  type CodecDefinition,
-  MappingFieldError,
-  UnrepresentableValue,
-  type Zones,
-} from '../field-accessor.ts';
+import { type Codec, type CodecDefinition, UnrepresentableValue, type Zones } from '../field-accessor.ts';
+import { MappingFieldError } from '../paths.ts';
 
 /** Whose clock a stored date shows. */
 type Clock = 'event' | 'site' | 'utc';
@@ -89,12 +84,12 @@ export const utcDateTime = inFormat('utc');
 
 /** The event's zone; the site's if that text is not a zone; else UTC. */
 export function eventZone({ event, site }: Zones): Zone {
-  return parseZone(event) ?? siteZone(site);
+  return parseZone(event) ?? zoneOrUtc(site);
 }
 
 function zoneOfClock(clock: Clock, zones: Zones): Zone {
   if (clock === 'event') return eventZone(zones);
-  return clock === 'site' ? siteZone(zones.site) : utcZone;
+  return clock === 'site' ? zoneOrUtc(zones.site) : utcZone;
 }
 
 /** The wall time that clocks in zone `to` show when those in zone `from` show `wall`. */
@@ -125,7 +120,7 @@ export const cmsDate: CodecDefinition<never> = {
 export const instant: CodecDefinition<never> = {
   fits: ['site-time', 'utc-time'],
   create: (_options, { field: { type } }) => {
-    const zoneOf = (site: string) => (type === 'site-time' ? siteZone(site) : utcZone);
+    const zoneOf = (site: string) => (type === 'site-time' ? zoneOrUtc(site) : utcZone);
     return {
       read: (stored, { site }) => {
         const utc = readStamp(stored);

@@ -1,26 +1,14 @@
-// Codecs of numbers: `number`, an integer, or a text that the CMS stores as a number; `coordinate`, the latitude or
+// Codecs of numbers: `number`, an id, or a text that the CMS stores as a number; `coordinate`, the latitude or
 // longitude of a venue; and `ids`, of linked records and terms.
 
 import { parseNumber } from '../../interface/value-types.ts';
 import { isObject } from '../../model/json.ts';
-import {
-  type Codec,
-  type CodecDefinition,
-  type Path,
-  parsePathOrThrow,
-  UnrepresentableValue,
-  valueAt,
-} from '../field-accessor.ts';
-import { readText } from './text.ts';
+import { type Codec, type CodecDefinition, UnrepresentableValue } from '../field-accessor.ts';
+import { type Path, parsePathOrThrow, readInteger, readText, valueAt } from '../paths.ts';
 
 interface NumberOptions {
   /** The CMS reads a decimal mark other than a point: the gateway writes the number as text with this mark. */
   decimal?: ',';
-}
-
-export function readInteger(stored: unknown): number | undefined {
-  const number = typeof stored === 'string' && stored.trim() !== '' ? Number(stored) : stored;
-  return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 }
 
 const MAX_DIGITS = 15;
@@ -47,8 +35,8 @@ const plainDecimal = (number: number): string =>
   number.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 20 });
 
 export const number: CodecDefinition<NumberOptions> = {
-  fits: ['number', 'text'],
-  defaultFor: ['number'],
+  fits: ['id', 'text'],
+  defaultFor: ['id'],
   metaType: (options, { type }) => {
     if (type !== 'text') return { type: 'integer' };
     return { type: options?.decimal === undefined ? 'number' : 'string' };

@@ -2,7 +2,8 @@
 // CONTRIBUTING.md names the other places of a new one.
 
 import type { Field } from '../../interface/fields.ts';
-import { type CodecDefinition, type CodecSpec, MappingFieldError } from '../field-accessor.ts';
+import type { CodecDefinition, CodecSpec } from '../field-accessor.ts';
+import { MappingFieldError } from '../paths.ts';
 import { boolean, word } from './choice.ts';
 import { currency, ticket } from './cost.ts';
 import { cmsDate, instant, localDateTime, siteDateTime, unix, utcDateTime, zone } from './datetime.ts';

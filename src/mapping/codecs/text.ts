@@ -5,11 +5,7 @@
 import { decodeEntities, escapeMarkup, htmlText, separatorOf } from '../../text/html.ts';
 import { trimCharacters } from '../../text/text.ts';
 import type { CodecDefinition } from '../field-accessor.ts';
-
-export function readText(stored: unknown): string | undefined {
-  if (typeof stored === 'string') return stored;
-  return typeof stored === 'number' && Number.isFinite(stored) ? String(stored) : undefined;
-}
+import { readText } from '../paths.ts';
 
 export const text: CodecDefinition<never> = {
   fits: ['text', 'html', 'zone'],

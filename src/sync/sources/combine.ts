@@ -17,7 +17,7 @@ import {
   unusedSourceRecords,
 } from '../../store/source-events.ts';
 import { wallNumber } from '../../time/wall-time.ts';
-import { siteZone, utcToWall } from '../../time/zones.ts';
+import { utcToWall, zoneOrUtc } from '../../time/zones.ts';
 import { batchesOf } from '../ingest.ts';
 import { type Comparable, KnownEvents, letters, type Match, matchKeysOf } from './same-event.ts';
 import { derivedId, SourceRecords } from './source-records.ts';
@@ -141,7 +141,7 @@ function comparableOf({ source, ownId: id, event }: SourceRow, shared: ReadonlyS
  */
 function siteEventsAt({ db, site }: Pass, startUtc: string, events: readonly Comparable[]): Comparable[] {
   const isListedBySite = site.settings?.timezoneMode === 'site' && startUtc !== '';
-  const siteStart = isListedBySite ? utcToWall(startUtc, siteZone(site.timezone)) : undefined;
+  const siteStart = isListedBySite ? utcToWall(startUtc, zoneOrUtc(site.timezone)) : undefined;
   const starts = new Set(events.map(({ start }) => siteStart ?? start));
   return [...starts].flatMap((start) =>
     listedEventIdsAt(db, wallNumber(start)).flatMap((id) => {

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import type { SharedFields, SourceEvent, SourceOrganizer, SourceVenue } from '../../cms/sources/source.ts';
 import { emptyRecord } from '../../interface/fields.ts';
-import { searchTextOf, setListedTimes } from '../../mapping/convert-record.ts';
+import { searchTextOf, setListedTimes } from '../../mapping/read-record.ts';
 import { textOrEmpty } from '../../model/json.ts';
 import {
   type CalendarRecord,
@@ -26,7 +26,7 @@ import { termIdByName, termIdBySlug } from '../../store/records.ts';
 import type { SourceRow } from '../../store/source-events.ts';
 import { escapeMarkup, foldName } from '../../text/html.ts';
 import { fold, slugOf } from '../../text/text.ts';
-import { siteZone, utcToWall } from '../../time/zones.ts';
+import { utcToWall, zoneOrUtc } from '../../time/zones.ts';
 
 const ID_KINDS: readonly KindOrImage[] = [...KINDS, 'image'];
 const IDS_OF_KIND = 2 ** 48;
@@ -158,6 +158,6 @@ const slugFor = (title: string, id: number): string => `${slugOf(title).slice(0,
 /** A source that does not say when it changed an event changed it when this gateway noticed. */
 function recordTimesOf(event: SourceEvent, noticed: string, site: Site): Partial<EventRecord> {
   const { modifiedUtc = noticed, createdUtc = modifiedUtc } = event;
-  const local = (utc: string) => utcToWall(utc, siteZone(site.timezone));
+  const local = (utc: string) => utcToWall(utc, zoneOrUtc(site.timezone));
   return { date: local(createdUtc), dateUtc: createdUtc, modified: local(modifiedUtc), modifiedUtc };
 }

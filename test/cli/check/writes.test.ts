@@ -4,14 +4,14 @@ import { expect } from 'chai';
 import { trialSteps } from '../../../src/cli/check/trials.ts';
 import type { SampledRecord } from '../../../src/cli/open-site.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
-import { kindMappingOf } from '../../../src/mapping/mapping.ts';
+import type { KindMapping } from '../../../src/mapping/mapping.ts';
 import type { Kind } from '../../../src/model/records.ts';
 import { sourceWith } from '../../mapping/samples.ts';
 
 describe('the values that check --write writes', () => {
   it('never set the status, of which a known value would publish the draft', () => {
     const custom_fields = { stage: 'status', level: 'meta.level' };
-    const event = kindMappingOf<Kind>(compileMapping(sourceWith({}, {}, { custom_fields }), 'sample'), 'event')!;
+    const event = compileMapping(sourceWith({}, {}, { custom_fields }), 'sample').kinds.event as KindMapping<Kind>;
     const published = { id: 1, record: { customFields: { stage: 'publish' } } } as unknown as SampledRecord;
     const keys = trialSteps({ event: [published] }, 'Europe/Berlin', event)
       .flat()

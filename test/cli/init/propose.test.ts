@@ -134,7 +134,7 @@ describe('a generated mapping', () => {
       ...{ start_date: 'meta.desde', end_date: 'meta.hasta' },
     });
     const three = records.map((record) => ({ ...record, meta: { ...record.meta, ensayo: '2031-04-30 19:30:00' } }));
-    expect(named(three)?.isRecognized).to.equal(false);
+    expect(named(three)?.isSeenOnSite).to.equal(false);
   });
 
   it('has no collection twice', () => {
@@ -333,7 +333,7 @@ describe('a generated mapping', () => {
   it('is absent for an event type without dates, and for a blog', () => {
     expect(propose(site([type('event', 'happenings', [{ id: 1, meta: {} }])]))).to.equal(undefined);
     const blog = site([type('post', 'posts', [{ id: 1, meta: {} }])]);
-    expect(propose(blog)?.isRecognized).to.equal(false);
+    expect(propose(blog)?.isSeenOnSite).to.equal(false);
     expect(findEventTypes(blog)).to.deep.equal([]);
   });
 
@@ -372,7 +372,7 @@ describe('a preset', () => {
         types.push({ ...type(about.posts, about.posts, []), fields });
       }
       const proposal = propose(site(types, { taxonomies }));
-      expect(proposal?.isRecognized, name).to.equal(true);
+      expect(proposal?.isSeenOnSite, name).to.equal(true);
       expect(proposal?.mapping.name.replace(/-here$/, ''), name).to.equal(name);
       expect(proposal?.needsPlugin, name).to.equal(false);
     }

@@ -1,0 +1,50 @@
+// Compiles the custom fields of a mapping: values of a site that the API has no field for.
+
+import type { Field } from '../interface/fields.ts';
+import { isTermKind, type Kind } from '../model/records.ts';
+import { compileField, readOnlyAccessor } from './compile-field.ts';
+import type { FieldAccessor } from './field-accessor.ts';
+import type { CustomFieldSpec, KindSpec } from './mapping-file.ts';
+import { MappingFieldError, parsePath, within } from './paths.ts';
+
+/** As the API presents it: `{ "door_time": { "label": "Doors", "value": "19:00" } }` in an event. */
+export interface CustomField {
+  /** Its name for people. */
+  label: string;
+  type: 'text' | 'boolean';
+  /** Lists filter by it. */
+  filter: boolean;
+  accessor: FieldAccessor;
+}
+
+export type CustomFields = ReadonlyMap<string, CustomField>;
+
+/** `door_time` -> `Door time`. */
+const labelOf = (name: string): string => {
+  const words = name.replaceAll('_', ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+/** The field by which codecs know a custom field. */
+export const customFieldType = (name: string, spec: string | CustomFieldSpec): Field & { type: 'text' | 'boolean' } => {
+  const type = (typeof spec === 'object' && spec.type) || 'text';
+  return { key: name, type, empty: type === 'boolean' ? false : '' };
+};
+
+/** @throws MappingFieldError */
+export function compileCustomFields(kind: Kind, { custom_fields = {}, readOnly = false }: KindSpec): CustomFields {
+  if (Object.keys(custom_fields).length > 0 && isTermKind(kind))
+    throw new MappingFieldError('/custom_fields', 'only events, venues and organizers have custom fields');
+  const fields = Object.entries(custom_fields).map(([name, spec]) =>
+    within(`/custom_fields/${name}`, () => {
+      // Such as `constructor`, which every object inherits.
+      if (!parsePath(name)) throw new MappingFieldError('', 'no request can send this name: choose another');
+      const field = customFieldType(name, spec);
+      const { label = labelOf(name), filter = false } = typeof spec === 'object' ? spec : {};
+      const compiled = compileField(spec, field);
+      const accessor = readOnly ? readOnlyAccessor(compiled) : compiled;
+      return [name, { label, type: field.type, filter, accessor }] as const;
+    }),
+  );
+  return new Map(fields);
+}

@@ -1,0 +1,155 @@
+// Makes the body of a CMS request of changed fields: converts dates to the clock of the CMS, sends other fields along
+// if the CMS takes them only together, and refuses what the CMS cannot store.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { CmsRecord } from '../cms/port.ts';
+import { invalidParams } from '../interface/errors.ts';
+import type { EventRecord, Kind, RecordOf, Site } from '../model/records.ts';
+import { parseWallTime } from '../time/wall-time.ts';
+import { parseZone } from '../time/zones.ts';
+import { convertWallTime, eventZone } from './codecs/datetime.ts';
+import type { CompiledField } from './compile-field.ts';
+import type { CustomFields } from './custom-fields.ts';
+import { UnrepresentableValue, type WriteTarget, type Zones } from './field-accessor.ts';
+import { valueAt } from './paths.ts';
+import { zonesOf } from './read-record.ts';
+import { type LinkField, type LinkTables, storedIds } from './references.ts';
+
+export interface WriteContext {
+  site: Site;
+  /** The CMS record before the write. `needsCurrent` says when it is required. */
+  current?: CmsRecord | undefined;
+  linkTables?: LinkTables | undefined;
+}
+
+/** By the record's property. */
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * For example, with the mapping `"fields": { "start_date": "meta.start", "cost": "meta.fee" }`:
+ *
+ *   changed       { title: 'Fair', start: '2027-05-01 19:00:00', cost: '' }
+ *   CMS request   { "title": "Fair", "meta": { "start": "2027-05-01 19:00:00", "fee": "" } }
+ */
+export function createWriter(
+  fields: readonly CompiledField[],
+  writable: readonly CompiledField[],
+  customFields: CustomFields,
+  linkFields: readonly LinkField[],
+  read: (cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables) => RecordOf[Kind],
+) {
+  const zoneField = fields.find(({ name }) => name === 'timezone');
+
+  function write(changed: object, { site, current, linkTables }: WriteContext): CmsRecord {
+    const before: Values = current ? { ...read(current, site, linkTables) } : {};
+    const storedZones = zonesOf(zoneField, current, site);
+    const values: Values = { ...valuesSentAlong(changed, before, current, storedZones), ...changed };
+    const { zones, convert } = clockOf(values, before, storedZones);
+    const target: WriteTarget = { body: {}, current, zones };
+    const written: Written = new Map();
+    for (const { name, field, accessor } of writable) {
+      const value = values[field.key];
+      if (value === undefined) continue;
+      const link = linkFields.find((one) => one.field === field.key);
+      orInvalid(name, () => {
+        const ofCms = link ? storedIds(value as number[], link, linkTables) : value;
+        accessor.write?.(field.type === 'wall-time' ? convert(value) : ofCms, target);
+      });
+      // Of fields that share a JSON text, each has its own part of it.
+      if (!accessor.isPartOfText) refuseSecondValues(name, accessor.storedPaths, target.body, written);
+    }
+    for (const [name, value] of Object.entries(customValuesOf(changed)))
+      orInvalid('custom_fields', () => customFields.get(name)?.accessor.write?.(value, target));
+    return target.body;
+  }
+
+  /**
+   * The values of unchanged fields that go along with changed ones (`sentWith`), as the API shows them. GatherPress
+   * takes start, end and zone only together: with a new end, the start is sent, unless the CMS has none; and the zone,
+   * which is the site's if the CMS has none.
+   */
+  function valuesSentAlong(changed: object, before: Values, current: CmsRecord | undefined, zones: Zones): Values {
+    if (!current) return {};
+    const isStored = ({ accessor }: CompiledField): boolean => (accessor.read(current, zones) ?? '') !== '';
+    const sent = fieldsSentAlong(changed).filter((one) => one === zoneField || isStored(one));
+    return Object.fromEntries(sent.map(({ field: { key } }) => [key, before[key]]));
+  }
+
+  function fieldsSentAlong(changed: object): CompiledField[] {
+    const names = fields.filter((one) => isChanged(one, changed)).map(({ name }) => name);
+    return writable.filter(
+      ({ name, sentWith }) => !names.includes(name) && sentWith.some((one) => names.includes(one)),
+    );
+  }
+
+  /**
+   * The zones to write with, and what converts the dates to them. The client sends 19:00 in Europe/Berlin for an event
+   * that the CMS has in Europe/London, or in a site there:
+   *
+   *   the mapping writes the zone   19:00, with Europe/Berlin
+   *   it does not                   18:00 in Europe/London: the same instant
+   *   ... and the event is all-day  the same days: they are so in every zone
+   */
+  function clockOf({ timezone, allDay }: Values, before: Values, stored: Zones) {
+    const requested = typeof timezone === 'string' && timezone !== '' ? timezone : stored.event;
+    const zones = writable.some((one) => one === zoneField) ? { ...stored, event: requested } : stored;
+    const isSame = requested === zones.event || (allDay ?? before.allDay) === true;
+    return { zones, convert: (wall: unknown) => (isSame ? wall : convertToZone(wall, requested, zones)) };
+  }
+
+  function needsCurrent(changed: object): boolean {
+    const changedFields = writable.filter((one) => isChanged(one, changed));
+    const customNames = Object.keys(customValuesOf(changed));
+    const isZoneKnown = zoneField === undefined || isChanged(zoneField, changed);
+    return (
+      // A part of a JSON text, whose other parts stay. A date on the site's clock, of an event whose zone is not sent.
+      changedFields.some(({ accessor }) => accessor.needsCurrent || (accessor.needsZone && !isZoneKnown)) ||
+      customNames.some((name) => customFields.get(name)?.accessor.needsCurrent) ||
+      fieldsSentAlong(changed).length > 0
+    );
+  }
+
+  return { write, needsCurrent };
+}
+
+const isChanged = ({ field }: CompiledField, changed: object): boolean => Object.hasOwn(changed, field.key);
+
+const customValuesOf = (changed: object): Values => (changed as Partial<EventRecord>).customFields ?? {};
+
+/** What this write has stored at each path, and the name of the field. */
+type Written = Map<string, { name: string; stored: unknown }>;
+
+/**
+ * Two fields may have one path, as start and end that share the day in `meta.day`. An event on one day is stored. One
+ * over two days is refused, with both names.
+ */
+function refuseSecondValues(name: string, paths: readonly string[], body: CmsRecord, written: Written): void {
+  for (const path of paths) {
+    const stored = valueAt(body, path.split('.'));
+    const other = written.get(path);
+    if (other && !isDeepStrictEqual(other.stored, stored))
+      throw invalid([other.name, name], `both are stored in "${path}", which cannot have two values`);
+    written.set(path, { name, stored });
+  }
+}
+
+function convertToZone(wall: unknown, from: string, zones: Zones): unknown {
+  const fromZone = parseZone(from);
+  if (typeof wall !== 'string' || parseWallTime(wall) === undefined || !fromZone) return wall;
+  return convertWallTime(wall, fromZone, eventZone(zones));
+}
+
+/** Writes the value of a parameter. @throws ApiError 400 if the CMS's stored form cannot express the value */
+function orInvalid(name: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (!(error instanceof UnrepresentableValue)) throw error;
+    throw invalid([name], error.message, error);
+  }
+}
+
+function invalid(names: string[], reason: string, cause?: unknown) {
+  const params = names.map((name) => ({ name, message: `${reason}.` }));
+  return invalidParams(params, { cause });
+}
