@@ -6,7 +6,8 @@ import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv, type ErrorObject } from 'ajv';
-import { CONFIG_SCHEMA, type Config, DEFAULTS } from './config-schema.ts';
+import ipaddr from 'ipaddr.js';
+import { CONFIG_SCHEMA, type Config, DEFAULTS, type SourceSettings } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 import { isObject, type JsonObject, merged, setAt, valueIn } from './model/json.ts';
 import { trimCharactersEnd } from './text/text.ts';
@@ -29,7 +30,11 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; re
     validate: (text) => /^rediss?:\/\/\S+$/.test(text) && Boolean(URL.parse(text)?.hostname),
     reason: 'must be the URL of a host, such as redis://cache:6379',
   },
-  network: { validate: isNetwork, reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8' },
+  network: {
+    // Of IPv4 in four decimal numbers: the library also reads `010.0.0.0/8`, as 8.0.0.0.
+    validate: (text) => isIP(text) > 0 || ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text),
+    reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
+  },
 };
 
 const validate = new Ajv({ verbose: true, allowUnionTypes: true, formats: FORMATS }).compile(CONFIG_SCHEMA);
@@ -39,14 +44,6 @@ export function isWebAddress(text: string): boolean {
   if (!/^https?:\/\/[^\s\p{C}]+$/iu.test(text)) return false;
   const url = URL.parse(text);
   return url !== null && url.username + url.password === '';
-}
-
-/** True for an IP address or a network in CIDR notation: `192.0.2.1`, `2001:db8::/32`. */
-function isNetwork(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || more.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32));
 }
 
 /**
@@ -71,7 +68,8 @@ export function loadConfig({
   const path = file ?? (env[CONFIG_FILE_VARIABLE]?.trim() || undefined);
   if (path !== undefined) config = merged(config, readLayer(path));
   for (const { variable, key, value } of readEnvironment(env, warn)) {
-    const layer = nested(key, value);
+    const layer = {};
+    setAt(layer, key.split('.'), value);
     check(layer, () => variable);
     config = merged(config, layer);
   }
@@ -111,6 +109,9 @@ export const publicUrlOf = ({ publicUrl, listen }: Config): string =>
 
 /** The address of the site. Without a CMS the gateway itself is the site. */
 export const siteUrlOf = (config: Config): string => config.upstream.url ?? publicUrlOf(config);
+
+/** The schema requires one of the two. */
+export const sourceAddress = ({ icalendar, events }: Omit<SourceSettings, 'name'>): string => (icalendar ?? events)!;
 
 /** The address of a path on the admin port, such as `/ready`, of the gateway that runs with these settings. */
 export const adminUrl = ({ adminHost, adminPort }: Config['listen'], path: string): string =>
@@ -228,9 +229,6 @@ function checkDependencies({ upstream, listen, sources, push = [] }: Config): vo
     'Choose another port.',
   );
 }
-
-const nested = (key: string, value: unknown): JsonObject =>
-  key.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), value) as JsonObject;
 
 /** One key of the configuration. */
 interface Setting {

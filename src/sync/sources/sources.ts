@@ -3,7 +3,7 @@
 // - `SourceSettings` (config.json) name an address; with its reader, a `Source`, it is a `NamedSource`.
 // - The reader answers with a `SourceSnapshot`, in which Jazz is a `SourceEvent`.
 // - `Sources.#store` makes a `SourceRow` of it, and writes this to the replica as a `SourceChange`.
-// - `combine` gets each `CombinedSource` (name, categories), and finds that Jazz is the CMS's event 12: the row has 12.
+// - `combine` gets the settings of each, and finds that Jazz is the CMS's event 12: the row has 12.
 // - Or it is the same as no other event: `SourceRecords` makes its event, venue, organizers, terms and image.
 
 import { createHash } from 'node:crypto';
@@ -11,45 +11,24 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bulkhead } from 'cockatiel';
 import type { Remark, Source, SourceEvent, SourceSnapshot, SourceValidators } from '../../cms/sources/source.ts';
 import { READ_TIMEOUT_MS } from '../../cms/sources/source.ts';
+import { sourceAddress } from '../../config.ts';
+import type { SourceSettings } from '../../config-schema.ts';
 import type { Site } from '../../model/records.ts';
 import type { Observe } from '../../observability/observations.ts';
 import type { ChangeSet } from '../../store/changes.ts';
 import { compactTextIndex } from '../../store/full-text-index.ts';
 import type { Replica } from '../../store/replica.ts';
-import {
-  countSourceEvents,
-  type Merge,
-  merges,
-  type SourceRow,
-  sourceKeys,
-  sourceRow,
-} from '../../store/source-events.ts';
+import { countSourceEvents, merges, type SourceRow, sourceKeys, sourceRow } from '../../store/source-events.ts';
 import { getState } from '../../store/state.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
 import { batchesOf } from '../ingest.ts';
 import { PollLoop } from '../poll-loop.ts';
-import { BATCH_SIZE, type CombinedSource, combine, forgetting } from './combine.ts';
+import { BATCH_SIZE, combine, forgetting } from './combine.ts';
 import { derivedId } from './source-records.ts';
 
-export interface NamedSource extends CombinedSource {
-  /** Of the settings: another address is another calendar, whose validators do not count. */
-  address: string;
-  source: Source;
-}
+export type NamedSource = SourceSettings & { source: Source };
 
-export interface SourceStatus {
-  name: string;
-  /** Events that it has, and those of them that are shown as another one. */
-  events: number;
-  merged: number;
-  remarks: Remark[];
-  /** When it was last read successfully; undefined: never. */
-  readMs: number | undefined;
-  /** Why its events may be out of date. */
-  problem: string | undefined;
-}
-
-export interface SourcesOptions {
+interface SourcesOptions {
   /** The first one wins. */
   sources: readonly NamedSource[];
   replica: Replica;
@@ -134,7 +113,11 @@ export class Sources {
     return [...this.#readings.values()].every(({ isRead }) => isRead);
   }
 
-  status(): { sources: SourceStatus[]; merged: Merge[] } {
+  /**
+   * Of each source: how many events it has, and how many of them are shown as another one; when it was last read
+   * successfully, if ever; and why its events may be out of date.
+   */
+  status() {
     const { sources, replica } = this.#options;
     const shown = sources.map((named) => {
       const { readMs, remarks = [] } = this.#saved(named) ?? {};
@@ -179,7 +162,7 @@ export class Sources {
       if (this.#stopping.signal.aborted) return false;
       reading.failures += 1;
       // The address may be a secret.
-      problem = String(error instanceof Error ? error.message : error).replaceAll(named.address, 'its address');
+      problem = String(error instanceof Error ? error.message : error).replaceAll(sourceAddress(named), 'its address');
     }
     reading.problem = problem;
     reading.isRead = true;
@@ -203,7 +186,8 @@ export class Sources {
     return `${gone} of ${keys.length} events are gone: they stay until the source is read once more`;
   }
 
-  readonly #addressKey = ({ address }: NamedSource) => createHash('sha256').update(address).digest('base64url');
+  /** Another address is another calendar, whose validators do not count. */
+  readonly #addressKey = (named: NamedSource) => createHash('sha256').update(sourceAddress(named)).digest('base64url');
 
   #saved(named: NamedSource): SavedState | undefined {
     const { db } = this.#options.replica;
