@@ -70,10 +70,11 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   const { mapping: name, eventType } = decisions;
   const presets = matchPresets(site);
   const unsupported = unsupportedPlugins(site);
+  const notes = unsupported.map((title) => `events in ${title} are not served: the gateway cannot reach them`);
   if (name !== undefined) {
     const named = presets.find((each) => each.name === name);
     return named
-      ? noteUnsupported(presetProposal(named, site, decisions), unsupported)
+      ? presetProposal(named, site, decisions, notes)
       : proposeUnrecognized(name, 'you named it, though the site does not show the fields that it reads', []);
   }
   const eventTypes = findEventTypes(site);
@@ -81,9 +82,9 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   const preset = fittingPreset(presets[0], eventType, dated);
   const type = typeAt(site, eventType ?? dated[0]?.base);
   const proposal = preset
-    ? presetProposal(preset, site, decisions)
-    : type && generatedProposal(type, site, decisions, eventTypes);
-  if (proposal) return noteUnsupported(proposal, unsupported);
+    ? presetProposal(preset, site, decisions, notes)
+    : type && generatedProposal(type, site, decisions, eventTypes, notes);
+  if (proposal) return proposal;
   const mayHaveEvents = eventTypes.length + unsupported.length + unknownEventPlugins(site).length > 0;
   return mayHaveEvents || eventType !== undefined ? undefined : proposeOwnTypes(site);
 }
@@ -105,11 +106,6 @@ function fittingPreset(
   if (eventType !== undefined && eventType !== base) return undefined;
   const hasOther = dated.some((each) => each.base !== base);
   return hasOther && !preset?.showsDates ? undefined : preset;
-}
-
-function noteUnsupported(proposal: Proposal, plugins: readonly string[]): Proposal {
-  const notes = plugins.map((title) => `events in ${title} are not served: the gateway cannot reach them`);
-  return { ...proposal, notes: [...proposal.notes, ...notes] };
 }
 
 function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decisions): void {
@@ -138,7 +134,7 @@ export function findEventTypes({ types }: ProbedSite): ProbedType[] {
   return scored.sort((a, b) => b.score - a.score).map(({ type }) => type);
 }
 
-function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisions): Proposal {
+function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisions, notes: string[]): Proposal {
   const { name, mapping: whole, showsDates } = preset;
   const { title = name, note } = whole.preset ?? {};
   const mapping = structuredClone(whole);
@@ -151,7 +147,7 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
     isRecognized: true,
     needsPlugin: !showsDates || lacksKeys,
     summary: `${title}${isUnchanged ? '' : ', with settings of this site'}: ${preset.reason}`,
-    notes: note === undefined ? [] : [note],
+    notes: [...(note === undefined ? [] : [note]), ...notes],
     assumed: [],
     unmapped: [],
   };
@@ -162,6 +158,7 @@ function generatedProposal(
   site: ProbedSite,
   decisions: Decisions,
   eventTypes: readonly ProbedType[],
+  notes: string[],
 ): Proposal | undefined {
   const { base } = type;
   const dates = proposeDates(type.fields, decisions);
@@ -186,7 +183,7 @@ function generatedProposal(
     isRecognized: true,
     needsPlugin: !showsAllKeys(mapping, site),
     summary: `a mapping of its own for ${nameOf(type)}: ${found} ${path}`,
-    notes: [],
+    notes,
     assumed: isChoice ? [choice, ...dates.assumed] : dates.assumed,
     unmapped: unmappedFields(type, mapping),
   };
