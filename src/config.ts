@@ -31,8 +31,8 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; re
     reason: 'must be the URL of a host, such as redis://cache:6379',
   },
   network: {
-    // Of IPv4 in four decimal numbers: the library also reads `010.0.0.0/8`, as 8.0.0.0.
-    validate: (text) => isIP(text) > 0 || ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text),
+    // The library alone would read `010.0.0.0/8` as 8.0.0.0/8.
+    validate: (text) => isIP(text) > 0 || (isIP(text.split('/', 1)[0]!) > 0 && ipaddr.isValidCIDR(text)),
     reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
   },
 };

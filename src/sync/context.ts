@@ -1,6 +1,7 @@
 // Owns what every step of the sync gets: the replica, the CMS, the settings, and the memory. The memory holds
 // everything that the sync remembers; a start loads it from the replica.
 
+import { LRUCache } from 'lru-cache';
 import type { Cms, Credentials } from '../cms/port.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { LinkField, LinkTables } from '../mapping/references.ts';
@@ -85,18 +86,14 @@ const MAX_CHANGED = 10_000;
 
 /** Notes a change by this gateway, a webhook or another gateway. */
 export function noteChange(memory: SyncMemory, kind: Kind, id: number): void {
-  const { changedAt } = memory;
   memory.lastReadMark += 1;
-  const key = `${kind} ${id}`;
-  changedAt.delete(key);
-  changedAt.set(key, memory.lastReadMark);
-  if (changedAt.size > MAX_CHANGED) changedAt.delete(changedAt.keys().next().value!);
+  memory.changedAt.set(`${kind} ${id}`, memory.lastReadMark);
   memory.kinds[kind].revision += 1;
 }
 
 /** True if the record changed after the request with this read mark was sent. */
 export const isOutdated = ({ changedAt }: SyncMemory, kind: Kind, id: number, readMark: number): boolean =>
-  (changedAt.get(`${kind} ${id}`) ?? 0) > readMark;
+  (changedAt.peek(`${kind} ${id}`) ?? 0) > readMark;
 
 export const isComplete = (replica: Replica): boolean => getState(replica.db, STATE_KEYS.complete) === '1';
 
@@ -204,7 +201,7 @@ export function loadMemory(replica: Replica, nowMs: number) {
      * When this gateway last wrote a record, or a webhook or another gateway named it: `event 12` -> 4711. What a list
      * with an earlier read mark says of it is thrown away.
      */
-    changedAt: new Map<string, number>(),
+    changedAt: new LRUCache<string, number>({ maxSize: MAX_CHANGED, sizeCalculation: () => 1 }),
     /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
     cmsClock: undefined as { timeMs: number; sentMs: number } | undefined,
     /** With the latest read mark it is sent with each request, so that no cache in front of the CMS answers. */

@@ -8,15 +8,7 @@ import { collectionName, type MappingFile } from '../../mapping/mapping-file.ts'
 import { KINDS, type Kind } from '../../model/records.ts';
 import { readPathsOf } from '../open-site.ts';
 import { proposeDates } from './dates.ts';
-import {
-  type FieldLocation,
-  inferFields,
-  inferLink,
-  LINK_FIELDS,
-  LINKED_KINDS,
-  likeness,
-  namedLocation,
-} from './infer.ts';
+import { inferFields, inferLink, LINK_FIELDS, LINKED_KINDS, likeness, namedLocation } from './infer.ts';
 import type { SomeOptions } from './options.ts';
 import {
   matchPresets,
@@ -216,37 +208,29 @@ function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFil
   return fields.filter(({ path, values }) => values.length > 0 && !isKnown(path));
 }
 
-/** Sets the fields that the operator named, and removes those that the operator leaves out. */
+/** Sets the fields that the operator named, in the form of their values. Removes those that the operator leaves out. */
 function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decisions): void {
   for (const [name, path] of Object.entries(decisions.fields ?? {})) {
     const [kind, field] = name.split('.') as [Kind, string];
     const spec = mapping[kind];
-    if (path === 'none') delete spec?.fields?.[field];
-    else if (spec) spec.fields = { ...spec.fields, [field]: namedField(kind, field, path, mapping, site, decisions) };
-    else
+    if (path === 'none') {
+      delete spec?.fields?.[field];
+      continue;
+    }
+    if (!spec)
       throw new ConfigError(
         `--field ${name}=${path}`,
         `the proposal has no collection of the kind ${kind}`,
         'Leave this option out, and add the kind to mapping.json (docs/mapping.md).',
       );
+    const { fields = [] } = typeAt(site, spec.posts) ?? {};
+    const isDate = kind === 'event' && (field === 'start_date' || field === 'end_date');
+    const dates = isDate ? proposeDates(fields, decisions) : undefined;
+    const date = field === 'end_date' ? dates?.end : dates?.start;
+    const target = FIELDS[kind][field]?.targetKind;
+    const isLinked = target !== undefined && mapping[target] !== undefined;
+    spec.fields = { ...spec.fields, [field]: date ?? namedLocation(kind, field, fieldAt(path, fields), isLinked) };
   }
-}
-
-/** The field at a path that the operator named, in the form of its values. */
-function namedField(
-  kind: Kind,
-  field: string,
-  path: string,
-  mapping: MappingFile,
-  site: ProbedSite,
-  decisions: Decisions,
-): FieldLocation {
-  const { fields = [] } = typeAt(site, mapping[kind]?.posts) ?? {};
-  const isDate = kind === 'event' && (field === 'start_date' || field === 'end_date');
-  const dates = isDate ? proposeDates(fields, decisions) : undefined;
-  if (dates) return field === 'end_date' ? dates.end : dates.start;
-  const target = FIELDS[kind][field]?.targetKind;
-  return namedLocation(kind, field, fieldAt(path, fields), target !== undefined && mapping[target] !== undefined);
 }
 
 /** Types and taxonomies whose collection has another name: the companion plugin needs their own names. */

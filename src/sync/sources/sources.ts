@@ -150,11 +150,15 @@ export class Sources {
           this.#save(named, this.#saved(named)!);
           return undefined;
         }
-        // Doubted once, believed the second time.
-        const doubt = reading.isDoubted ? undefined : this.#doubtOf(name, snapshot);
-        reading.isDoubted = doubt !== undefined;
-        if (doubt === undefined) await this.#store(named, snapshot);
-        return doubt;
+        const known = snapshot.isPartial ? [] : sourceKeys(replica.db, name);
+        const now = new Set(snapshot.events.map(({ key }) => key));
+        const gone = known.filter((key) => !now.has(key));
+        // A calendar that lost more than half of its events may be broken. Doubted once, believed the second time.
+        reading.isDoubted = !reading.isDoubted && known.length >= FEW_EVENTS && gone.length > known.length / 2;
+        if (reading.isDoubted)
+          return `${gone.length} of ${known.length} events are gone: they stay until the source is read once more`;
+        await this.#store(named, snapshot, gone);
+        return undefined;
       });
       if (problem === undefined) await this.#combine();
       reading.failures = 0;
@@ -177,15 +181,6 @@ export class Sources {
     return done;
   }
 
-  /** Why the answer is not believed yet: a calendar that lost more than half of its events may be broken. */
-  #doubtOf(name: string, { events, isPartial }: SourceSnapshot): string | undefined {
-    const keys = isPartial ? [] : sourceKeys(this.#options.replica.db, name);
-    const now = new Set(events.map(({ key }) => key));
-    const gone = keys.filter((key) => !now.has(key)).length;
-    if (keys.length < FEW_EVENTS || gone <= keys.length / 2) return undefined;
-    return `${gone} of ${keys.length} events are gone: they stay until the source is read once more`;
-  }
-
   /** Another address is another calendar, whose validators do not count. */
   readonly #addressKey = (named: NamedSource) => createHash('sha256').update(sourceAddress(named)).digest('base64url');
 
@@ -196,12 +191,10 @@ export class Sources {
   }
 
   /** Keeps what the source says. The validators come last: what an end of the process left out is read again. */
-  async #store(named: NamedSource, { events, remarks, validators, isPartial = false }: SourceSnapshot): Promise<void> {
-    const { replica } = this.#options;
+  async #store(named: NamedSource, snapshot: SourceSnapshot, gone: readonly string[]): Promise<void> {
+    const { events, remarks, validators, isPartial = false } = snapshot;
     const { name: source } = named;
     const noticed = formatWallTime(this.#nowMs());
-    const now = new Set(events.map(({ key }) => key));
-    const gone = isPartial ? [] : sourceKeys(replica.db, source).filter((key) => !now.has(key));
     for (const batch of batchesOf(events, BATCH_SIZE)) {
       const sourceEvents = batch.flatMap((event) => this.#changedRow(source, event, noticed) ?? []);
       if (sourceEvents.length > 0) this.#lastInputs = undefined;
