@@ -76,10 +76,6 @@ export class Sources {
   readonly #reads = bulkhead(MAX_READS, Infinity);
   /** The next pass, which waits for its turn: all sources that are stored until then share it. */
   #nextPass: Promise<void> | undefined;
-  /** What the last pass combined besides the sources; undefined: a source has said something since. */
-  #lastInputs: string | undefined;
-  /** How often this class has raised the replica's version. */
-  #ownVersions = 0;
 
   constructor(options: SourcesOptions) {
     this.#options = options;
@@ -197,10 +193,8 @@ export class Sources {
     const noticed = formatWallTime(this.#nowMs());
     for (const batch of batchesOf(events, BATCH_SIZE)) {
       const sourceEvents = batch.flatMap((event) => this.#changedRow(source, event, noticed) ?? []);
-      if (sourceEvents.length > 0) this.#lastInputs = undefined;
       await this.#apply({ sourceEvents });
     }
-    if (gone.length > 0) this.#lastInputs = undefined;
     for (const changes of forgetting(source, gone)) await this.#apply(changes);
     // The rest of a partial answer is read again, although its ETag may be the same.
     this.#save(named, { validators: isPartial ? {} : validators, remarks });
@@ -224,25 +218,18 @@ export class Sources {
   /** One transaction, after which requests are answered. */
   async #apply(changes: ChangeSet): Promise<void> {
     const { replica } = this.#options;
-    const { version } = replica;
     const changed = replica.apply(changes);
-    this.#ownVersions += replica.version - version;
     await nextTurn();
     while (changed > 0 && compactTextIndex(replica.db)) await nextTurn();
     this.#stopping.signal.throwIfAborted();
   }
 
-  /** Resolves after a pass that begins from now on, unless nothing has changed since the last one. */
+  /** Resolves after a pass that begins from now on. */
   #combine(): Promise<void> {
     this.#nextPass ??= this.#oneAtATime(async () => {
       this.#nextPass = undefined;
       const { replica, site, sources } = this.#options;
-      // The sources aside. Of version 40 of the replica, 12 came from here: `[28, {…}]`.
-      const inputs = JSON.stringify([replica.version - this.#ownVersions, site()]);
-      if (this.#lastInputs === inputs) return;
-      this.#lastInputs = undefined;
       await combine({ db: replica.db, site: site(), sources, apply: (changes) => this.#apply(changes) });
-      this.#lastInputs = inputs;
     });
     return this.#nextPass;
   }
