@@ -252,8 +252,8 @@ interface Rule {
 const PREFIX = 'CALENDAR_';
 /** Not a setting: the path of the configuration file. */
 export const CONFIG_FILE_VARIABLE = 'CALENDAR_CONFIG';
-/** More than any password or URL has. */
-const MAX_SECRET_BYTES = 4096;
+/** More than a hundred sources with their categories have. */
+const MAX_SECRET_BYTES = 1024 * 1024;
 
 /** All keys, in the order of the schema. */
 export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, []);
