@@ -230,18 +230,6 @@ function checkDependencies({ upstream, listen, sources, push = [] }: Config): vo
   );
 }
 
-/** One key of the configuration. */
-interface Setting {
-  /** `listen.port` */
-  key: string;
-  /** `CALENDAR_PORT` */
-  variable: string;
-  /** The variable that names a file with the value: only for credentials (`writeOnly` in the schema). */
-  fileVariable: string | undefined;
-  description: string;
-  types: readonly string[];
-}
-
 interface Rule {
   description?: string;
   type?: string | readonly string[];
@@ -255,15 +243,17 @@ export const CONFIG_FILE_VARIABLE = 'CALENDAR_CONFIG';
 /** More than a hundred sources with their categories have. */
 const MAX_SECRET_BYTES = 1024 * 1024;
 
-/** All keys, in the order of the schema. */
-export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, []);
-
-function settingsBelow({ properties, writeOnly, description = '', type = 'string' }: Rule, path: string[]): Setting[] {
-  if (properties) return Object.entries(properties).flatMap(([name, below]) => settingsBelow(below, [...path, name]));
-  const key = path.join('.');
+/** All keys, such as `listen.port` with the variable `CALENDAR_PORT`, in the order of the schema. */
+export const SETTINGS = rulesBelow(CONFIG_SCHEMA, []).map(([key, { writeOnly, description = '', type = 'string' }]) => {
   const variable = variableOf(key);
+  // Names a file with the value: only for credentials.
   const fileVariable = writeOnly ? `${variable}_FILE` : undefined;
-  return [{ key, variable, fileVariable, description, types: [type].flat() }];
+  return { key, variable, fileVariable, description, types: [type].flat() };
+});
+
+function rulesBelow(rule: Rule, path: string[]): [key: string, rule: Rule][] {
+  if (!rule.properties) return [[path.join('.'), rule]];
+  return Object.entries(rule.properties).flatMap(([name, below]) => rulesBelow(below, [...path, name]));
 }
 
 /**
@@ -318,7 +308,7 @@ function isServiceLink(variable: string, text: string): boolean {
  * The value of a variable: a text as it stands, without outer blanks unless it is a secret; a list of texts by its
  * commas (`10.0.0.0/8, ::1`); and everything else as JSON (`3000`, `True`, the objects of `sources`).
  */
-function parse(text: string, { types, fileVariable }: Setting): unknown {
+function parse(text: string, { types, fileVariable }: (typeof SETTINGS)[number]): unknown {
   const isSecret = fileVariable !== undefined;
   if (types.includes('string')) return isSecret ? text : text.trim();
   // JSON has no leading zeros (`08080`), and its words are in lower case.
