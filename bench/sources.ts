@@ -73,7 +73,7 @@ async function measure(): Promise<void> {
   const replica = new Replica({ identity: 'bench' });
   const named = new Sources({
     sources: sources.map((source, index) => {
-      return { name: `source-${index}`, address: `${at}/${index}`, categories: ['Town'], isMerged: true, source };
+      return { name: `source-${index}`, events: `${at}/${index}`, categories: ['Town'], source };
     }),
     replica,
     site: () => ({ url: at, name: 'Town', timezone: 'UTC' }),

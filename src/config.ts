@@ -6,7 +6,8 @@ import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv, type ErrorObject } from 'ajv';
-import { CONFIG_SCHEMA, type Config, DEFAULTS, NAMESPACE } from './config-schema.ts';
+import ipaddr from 'ipaddr.js';
+import { CONFIG_SCHEMA, type Config, DEFAULTS, NAMESPACE, type SourceSettings } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 import { isObject, type JsonObject, merged, setAt, valueIn } from './model/json.ts';
 import { trimCharactersEnd } from './text/text.ts';
@@ -26,7 +27,11 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; re
     validate: (text) => /^rediss?:\/\/\S+$/.test(text) && Boolean(URL.parse(text)?.hostname),
     reason: 'must be the URL of a host, such as redis://cache:6379',
   },
-  network: { validate: isNetwork, reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8' },
+  network: {
+    // The library alone would read `010.0.0.0/8` as 8.0.0.0/8.
+    validate: (text) => isIP(text) > 0 || (isIP(text.split('/', 1)[0]!) > 0 && ipaddr.isValidCIDR(text)),
+    reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
+  },
 };
 
 const validate = new Ajv({ verbose: true, allowUnionTypes: true, formats: FORMATS }).compile(CONFIG_SCHEMA);
@@ -36,14 +41,6 @@ export function isWebAddress(text: string): boolean {
   if (!/^https?:\/\/[^\s\p{C}]+$/iu.test(text)) return false;
   const url = URL.parse(text);
   return url !== null && url.username + url.password === '';
-}
-
-/** True for an IP address or a network in CIDR notation: `192.0.2.1`, `2001:db8::/32`. */
-function isNetwork(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || more.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32));
 }
 
 /**
@@ -68,7 +65,8 @@ export function loadConfig({
   const path = file ?? (env[CONFIG_FILE_VARIABLE]?.trim() || undefined);
   if (path !== undefined) config = merged(config, readLayer(path));
   for (const { variable, key, value } of readEnvironment(env, warn)) {
-    const layer = nested(key, value);
+    const layer = {};
+    setAt(layer, key.split('.'), value);
     check(layer, () => variable);
     config = merged(config, layer);
   }
@@ -108,6 +106,9 @@ export const publicUrlOf = ({ publicUrl, listen }: Config): string =>
 
 /** The address of the site. Without a CMS the gateway itself is the site. */
 export const siteUrlOf = (config: Config): string => config.upstream.url ?? publicUrlOf(config);
+
+/** The schema requires one of the two. */
+export const sourceAddress = ({ icalendar, events }: Omit<SourceSettings, 'name'>): string => (icalendar ?? events)!;
 
 /** The address of a path on the admin port, such as `/ready`, of the gateway that runs with these settings. */
 export const adminUrl = ({ adminHost, adminPort }: Config['listen'], path: string): string =>
@@ -226,21 +227,6 @@ function checkDependencies({ upstream, listen, sources, push = [] }: Config): vo
   );
 }
 
-const nested = (key: string, value: unknown): JsonObject =>
-  key.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), value) as JsonObject;
-
-/** One key of the configuration. */
-interface Setting {
-  /** `listen.port` */
-  key: string;
-  /** `CALENDAR_PORT` */
-  variable: string;
-  /** The variable that names a file with the value: only for credentials (`writeOnly` in the schema). */
-  fileVariable: string | undefined;
-  description: string;
-  types: readonly string[];
-}
-
 interface Rule {
   description?: string;
   type?: string | readonly string[];
@@ -251,18 +237,20 @@ interface Rule {
 const PREFIX = 'CALENDAR_';
 /** Not a setting: the path of the configuration file. */
 export const CONFIG_FILE_VARIABLE = 'CALENDAR_CONFIG';
-/** More than any password or URL has. */
-const MAX_SECRET_BYTES = 4096;
+/** More than a hundred sources with their categories have. */
+const MAX_SECRET_BYTES = 1024 * 1024;
 
-/** All keys, in the order of the schema. */
-export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, []);
-
-function settingsBelow({ properties, writeOnly, description = '', type = 'string' }: Rule, path: string[]): Setting[] {
-  if (properties) return Object.entries(properties).flatMap(([name, below]) => settingsBelow(below, [...path, name]));
-  const key = path.join('.');
+/** All keys, such as `listen.port` with the variable `CALENDAR_PORT`, in the order of the schema. */
+export const SETTINGS = rulesBelow(CONFIG_SCHEMA, []).map(([key, { writeOnly, description = '', type = 'string' }]) => {
   const variable = variableOf(key);
+  // Names a file with the value: only for credentials.
   const fileVariable = writeOnly ? `${variable}_FILE` : undefined;
-  return [{ key, variable, fileVariable, description, types: [type].flat() }];
+  return { key, variable, fileVariable, description, types: [type].flat() };
+});
+
+function rulesBelow(rule: Rule, path: string[]): [key: string, rule: Rule][] {
+  if (!rule.properties) return [[path.join('.'), rule]];
+  return Object.entries(rule.properties).flatMap(([name, below]) => rulesBelow(below, [...path, name]));
 }
 
 /**
@@ -317,7 +305,7 @@ function isServiceLink(variable: string, text: string): boolean {
  * The value of a variable: a text as it stands, without outer blanks unless it is a secret; a list of texts by its
  * commas (`10.0.0.0/8, ::1`); and everything else as JSON (`3000`, `True`, the objects of `sources`).
  */
-function parse(text: string, { types, fileVariable }: Setting): unknown {
+function parse(text: string, { types, fileVariable }: (typeof SETTINGS)[number]): unknown {
   const isSecret = fileVariable !== undefined;
   if (types.includes('string')) return isSecret ? text : text.trim();
   // JSON has no leading zeros (`08080`), and its words are in lower case.

@@ -9,7 +9,6 @@ import type { Peers } from './cluster/peers.ts';
 import { createNoCms, NO_CMS, siteWithoutCms } from './cms/none/none.ts';
 import { IdMap } from './cms/payload/ids.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
-import type { Cms, Credentials } from './cms/port.ts';
 import { openSource } from './cms/sources/open-source.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { adminUrl, basicCredentialsOf, publicUrlOf, siteUrlOf } from './config.ts';
@@ -21,7 +20,6 @@ import { openServer } from './http/server.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from './http/shared-state.ts';
 import { loadMapping } from './mapping/load.ts';
 import { type Mapping, mappingFingerprint } from './mapping/mapping.ts';
-import type { Site } from './model/records.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Observe } from './observability/observations.ts';
 import { Push } from './push/push.ts';
@@ -38,17 +36,7 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
   return new Gateway(config, log, openCluster);
 }
 
-interface OpenedCms {
-  cms: Cms;
-  /** Of the service account; undefined without one. */
-  serviceCredentials: Credentials;
-  /** Of WordPress. Whose view of images the sync gets: visitors see none that was uploaded to a draft. */
-  imageReader?: Credentials;
-  /** Of Payload. A replica that was filled with the numbers of another id map must not be used. */
-  idMapId?: number | undefined;
-  /** Without a CMS: nobody else says what the site is. */
-  ownSite?: Site;
-}
+type OpenedCms = ReturnType<typeof openCms>;
 
 const LOST_IDS =
   'The ids of this site are texts: every record gets another id at the next start, without a CALENDAR_DATA_DIR.';
@@ -65,15 +53,17 @@ export function openCms(
   observe: Observe,
   idMapFile?: string,
   areSourcesRead = () => true,
-): OpenedCms {
+) {
   const { url, limits, userAgent, user, password } = config.upstream;
   if (url === undefined) {
     const ownSite = siteWithoutCms(config);
+    // `ownSite`: nobody else says what the site is.
     return { cms: createNoCms(ownSite, areSourcesRead), serviceCredentials: undefined, ownSite };
   }
   const client = { url, limits, userAgent, observe };
   if (mapping.cms === 'wordpress') {
     const account = basicCredentialsOf(config);
+    // `imageReader`: the sync reads images with this account, because visitors see none that was uploaded to a draft.
     return { cms: createWordPress(client), serviceCredentials: account, imageReader: account };
   }
   const warnOfLostIds = () => observe({ type: 'message', level: 'warn', message: LOST_IDS });
@@ -83,6 +73,7 @@ export function openCms(
   const { file, kinds } = mapping;
   const cms = createPayload({ ...client, idMap, specs: Object.values(kinds), site: file.payload });
   const serviceCredentials = user === undefined ? undefined : apiKeyLogin(user, password!);
+  // `idMapId`: a replica that was filled with the numbers of another id map must not be used.
   return { cms, serviceCredentials, idMapId: idMap?.mapId };
 }
 
@@ -261,13 +252,7 @@ export class Gateway {
     const site = () => ownSite ?? sync.site();
     const options = { allowPrivate: settings.privateSources, timezone: () => site().timezone };
     return new Sources({
-      sources: sources.map((each) => ({
-        name: each.name,
-        address: (each.icalendar ?? each.events)!,
-        categories: each.categories ?? [],
-        isMerged: each.merge ?? true,
-        source: openSource(each, options),
-      })),
+      sources: sources.map((each) => ({ ...each, source: openSource(each, options) })),
       replica,
       site,
       whenComplete: () => (ownSite ? Promise.resolve() : sync.whenComplete()),

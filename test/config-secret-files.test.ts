@@ -59,6 +59,15 @@ describe('a secret in a file', () => {
     expect(loadConfig({ env: { ...SITE, CALENDAR_REDIS_URL_FILE: path } }).redisUrl).to.equal('redis://cache:6379');
   });
 
+  it('holds as many sources as the settings may name', () => {
+    const sources = Array.from({ length: 100 }, (_, n) => ({
+      ...{ name: `source-${n}`, icalendar: `https://library.example/${'x'.repeat(1900)}/${n}.ics` },
+      categories: Array.from({ length: 20 }, (_each, at) => `${at}${'c'.repeat(190)}`),
+    }));
+    const path = secretFile(JSON.stringify(sources));
+    expect(loadConfig({ env: { ...SITE, CALENDAR_SOURCES_FILE: path } }).sources).to.deep.equal(sources);
+  });
+
   it('is read without the line break at its end and without a byte order mark', () => {
     for (const text of ['abcd efgh', 'abcd efgh\n', 'abcd efgh\r\n', 'abcd efgh\n\n', '\ufeffabcd efgh\n'])
       expect(secret(secretFile(text)).upstream.password, JSON.stringify(text)).to.equal('abcd efgh');
@@ -86,7 +95,7 @@ describe('a secret in a file', () => {
       ['CALENDAR_UPSTREAM_USER="x"\nCALENDAR_UPSTREAM_PASSWORD="hunter2"\n', /more than one line/],
       ['hunter\0', /control characters/],
       [Buffer.from([0xff, 0xfe, 0x41]), /not UTF-8/],
-      ['hunter'.repeat(1000), /not a regular file of at most 4096 bytes/],
+      ['hunter'.repeat(200_000), /not a regular file of at most 1048576 bytes/],
     ] as const)
       expect(problem(secretFile(content)).message, JSON.stringify(content)).to.match(reason);
   });
@@ -95,7 +104,7 @@ describe('a secret in a file', () => {
     const huge = secretFile('');
     truncateSync(huge, 2 ** 30);
     const before = process.memoryUsage().arrayBuffers;
-    expect(problem(huge).message).to.match(/not a regular file of at most 4096 bytes/);
+    expect(problem(huge).message).to.match(/not a regular file of at most 1048576 bytes/);
     expect(process.memoryUsage().arrayBuffers - before).to.be.below(2 ** 20);
     expect(problem('/dev/zero').message).to.match(/not a regular file/);
     expect(problem(folder()).message).to.match(/not a regular file/);

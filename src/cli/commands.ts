@@ -28,6 +28,8 @@ const PLUGIN_OPTIONS = {
   'webhook-secret': textOption('TEXT', 'signs the webhooks of WordPress; not needed with --config'),
 } as const;
 
+const HEALTH_TIMEOUT_MS = 3000;
+
 /** Each imports its code when it runs: `serve` would keep that of the others in memory. */
 export const commands: Record<string, Command> = {
   init: {
@@ -107,7 +109,22 @@ Exit code: 0 ready, 1 not ready or no answer within three seconds, 2 a mistake i
 `,
     async run(args) {
       const { values } = parseOptions(args, CONFIG);
-      return health(values.config);
+      // Asks no site: the setting without a default does not matter.
+      const env = { ...process.env, CALENDAR_UPSTREAM_URL: 'http://localhost' };
+      const url = adminUrl(loadConfig({ file: values.config, env }).listen, '/ready');
+      try {
+        const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
+        process.stdout.write(await response.text());
+        return response.ok ? 0 : 1;
+      } catch (error) {
+        const { message, cause } = error as Error;
+        const reason = cause instanceof Error ? cause.message : message;
+        process.stdout.write(
+          `${url} does not answer: ${reason}\n  Start the gateway, or give the configuration that it ` +
+            'runs with: --config, CALENDAR_ADMIN_HOST, CALENDAR_ADMIN_PORT.\n',
+        );
+        return 1;
+      }
     },
   },
   plugin: {
@@ -148,25 +165,4 @@ ${lines.join('\n')}
   COMMAND --help tells more, --version prints the version. init, check and serve lead from a site's address to a
   gateway in front of it: see docs/setup.md. If the site needs a plugin, init writes it too.
 `;
-}
-
-const HEALTH_TIMEOUT_MS = 3000;
-
-/** Resolves with 0 if `/ready` on the admin port answers 200, otherwise with 1. Throws `ConfigError`. */
-async function health(configFile: string | undefined): Promise<number> {
-  // Asks no site: the setting without a default does not matter.
-  const env = { ...process.env, CALENDAR_UPSTREAM_URL: 'http://localhost' };
-  const url = adminUrl(loadConfig({ file: configFile, env }).listen, '/ready');
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
-    process.stdout.write(await response.text());
-    return response.ok ? 0 : 1;
-  } catch (error) {
-    const { message, cause } = error as Error;
-    process.stdout.write(
-      `${url} does not answer: ${cause instanceof Error ? cause.message : message}\n  Start the gateway, or give the ` +
-        'configuration that it runs with: --config, CALENDAR_ADMIN_HOST, CALENDAR_ADMIN_PORT.\n',
-    );
-    return 1;
-  }
 }

@@ -1,7 +1,7 @@
 // A site for the commands: the CMS adapter, single REST calls for what the adapter does not offer, a few records of
 // each kind, read through a mapping as the sync would, and the values that they hold.
 
-import { type CmsClient, type CmsClientOptions, createCmsClient, type RestCall } from '../cms/client.ts';
+import { type CmsClientOptions, createCmsClient, type RestCall } from '../cms/client.ts';
 import { IdMap } from '../cms/payload/ids.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
@@ -18,48 +18,32 @@ import { ANY_STATUS, type CalendarRecord, type Kind, type Site } from '../model/
 import { trimCharactersEnd } from '../text/text.ts';
 import { isAccessRefused } from './advice.ts';
 
-export interface SiteConnection {
-  /** Without a slash at the end. */
-  url: string;
-  credentials: Credentials;
-  cms: Cms;
-  /** Calls a route of the REST API, by default with the connection's credentials. */
-  call: RestCall;
-  close(): Promise<void>;
-}
+export type SiteConnection = ReturnType<typeof openSite>;
 
 /** Those of the settings `upstream`. */
 type CallSettings = Partial<Pick<CmsClientOptions, 'limits' | 'userAgent'>>;
 
-/** Sends no request before the first call. `url` is the site's address in a browser. */
-export const openWordPressSite = (url: string, credentials: Credentials, settings: CallSettings): SiteConnection =>
-  connect(url, credentials, settings, createWordPress, (client) => createRestCall(client, new URL(url)));
-
-/** The same for Payload, whose adapter needs the mapped collections. Numbers of ids are forgotten at the end. */
-export function openPayloadSite(
-  url: string,
-  credentials: Credentials,
-  settings: CallSettings,
-  { file, kinds }: Mapping,
-): SiteConnection {
-  const mapped = { site: file.payload, specs: Object.values(kinds), idMap: new IdMap() };
-  const createCms = (options: CmsClientOptions) => createPayload({ ...options, ...mapped });
-  return connect(url, credentials, settings, createCms, (client) => createPayloadCall(client, apiPathOf(new URL(url))));
-}
-
-function connect(
+/**
+ * Sends no request before the first call. `url` is the site's address in a browser.
+ * @param payload the mapping of a Payload site, whose adapter needs the collections. Its id map is forgotten at the end
+ */
+export function openSite(
   url: string,
   credentials: Credentials,
   { limits, userAgent }: CallSettings,
-  createCms: (options: CmsClientOptions) => Cms,
-  createCall: (client: CmsClient) => RestCall,
-): SiteConnection {
+  payload?: Mapping,
+) {
   const options = { url, limits, userAgent, observe: () => undefined };
   const client = createCmsClient(options);
-  const [cms, call] = [createCms(options), createCall(client)];
+  const address = new URL(url);
+  const mapped = payload && { site: payload.file.payload, specs: Object.values(payload.kinds), idMap: new IdMap() };
+  const cms: Cms = mapped ? createPayload({ ...options, ...mapped }) : createWordPress(options);
+  const call = mapped ? createPayloadCall(client, apiPathOf(address)) : createRestCall(client, address);
+  /** By default with the connection's credentials. */
+  const callAs: RestCall = (method, route, parts, options = {}) =>
+    call(method, route, parts, { credentials, ...options });
   return {
-    ...{ url: trimCharactersEnd(url, '/'), credentials, cms },
-    call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
+    ...{ url: trimCharactersEnd(url, '/'), credentials, cms, call: callAs },
     async close() {
       await Promise.all([cms.close(), client.close()]);
     },
@@ -87,11 +71,7 @@ export interface SampledRecord {
 /** A kind is missing if the site refuses its collection. */
 export type SampledRecords = { [K in Kind]?: SampledRecord[] | undefined };
 
-export interface Samples {
-  records: SampledRecords;
-  /** For events that name venues and organizers otherwise than by id. */
-  linkTables: LinkTables;
-}
+export type Samples = Awaited<ReturnType<typeof readSamples>>;
 
 /** How many of the newest records of a collection tell what its fields hold. */
 export const SAMPLE_SIZE = 20;
@@ -102,7 +82,7 @@ const LIMIT = 100;
  * Reads the newest events (`SAMPLE_SIZE`) and up to a hundred records of each other kind; with credentials of every
  * status but the trash: a new site may have drafts only. Throws `CmsUnavailable`.
  */
-export async function readSamples(connection: SiteConnection, mapping: Mapping, site: Site): Promise<Samples> {
+export async function readSamples(connection: SiteConnection, mapping: Mapping, site: Site) {
   const { cms, credentials } = connection;
   const kindMappings = Object.values(mapping.kinds) as KindMapping<Kind>[];
   const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
@@ -119,6 +99,7 @@ export async function readSamples(connection: SiteConnection, mapping: Mapping, 
   const records: SampledRecords = {};
   for (const { kind, read } of kindMappings)
     records[kind] = cmsRecords[kind]?.map((cmsRecord) => ({ cmsRecord, record: read(cmsRecord, site, linkTables) }));
+  // `linkTables`: for events that name venues and organizers otherwise than by id.
   return { records, linkTables };
 }
 

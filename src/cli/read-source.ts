@@ -3,9 +3,8 @@
 import { PublicRequestError } from '../cms/public-request.ts';
 import { openSource } from '../cms/sources/open-source.ts';
 import { READ_TIMEOUT_MS, type Remark, SourceError, type SourceSnapshot } from '../cms/sources/source.ts';
+import { sourceAddress } from '../config.ts';
 import type { SourceSettings } from '../config-schema.ts';
-
-export const sourceAddress = ({ icalendar, events }: Omit<SourceSettings, 'name'>): string => (icalendar ?? events)!;
 
 /** @returns why it cannot be read, without the address, which may be a secret */
 export async function readSource(

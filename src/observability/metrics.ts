@@ -2,7 +2,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../version.ts';
-import { type Observation, type ObservationOf, type Observe, REPLICA_STATES } from './observations.ts';
+import { type Observation, type ObservationOf, REPLICA_STATES } from './observations.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -20,6 +20,15 @@ export function createMetrics(nowMs: () => number = Date.now) {
   // Without a cluster it has no value: 0 would raise the alert that Redis is away.
   metrics.clusterConnected.remove();
   const breakers = new Map<string, number>();
+  let isLive = false;
+  let caughtUpMs = nowMs();
+  const lag: Gauge = new Gauge({
+    name: 'calendar_sync_lag_seconds',
+    help: 'Seconds since the replica last equalled the CMS, or since the start if it never did',
+    // At each scrape: while no poll ends, the lag grows.
+    collect: () => lag.set((nowMs() - caughtUpMs) / 1000),
+    registers: [registry],
+  });
   const readers: Readers = {
     request: ({ route, status, cache, durationMs }) =>
       metrics.requests.observe({ route, status: `${Math.trunc(status / 100)}xx`, cache }, durationMs / 1000),
@@ -39,9 +48,13 @@ export function createMetrics(nowMs: () => number = Date.now) {
       metrics.cmsRunning.set(running);
     },
     'sync-state'({ to }) {
+      isLive = to === 'live';
+      if (isLive) caughtUpMs = nowMs();
       for (const state of REPLICA_STATES) metrics.replicaState.set({ state }, Number(state === to));
     },
     'sync-poll'({ durationMs, changed, removed }) {
+      // A poll that fails leaves the state `live` before it ends.
+      if (isLive) caughtUpMs = nowMs();
       metrics.polls.observe(durationMs / 1000);
       metrics.syncChanged.inc(changed + removed);
     },
@@ -57,12 +70,8 @@ export function createMetrics(nowMs: () => number = Date.now) {
       metrics.pushPosition.set({ receiver, host }, position);
     },
   };
-  const observeLag = createSyncLag(registry, nowMs);
   return {
-    observe(observation: Observation): void {
-      readers[observation.type]?.(observation as never);
-      observeLag(observation);
-    },
+    observe: (observation: Observation): void => readers[observation.type]?.(observation as never),
     /** Content type and body of the response to a scrape. */
     contentType: registry.contentType as string,
     text: () => registry.metrics(),
@@ -101,23 +110,5 @@ function createInstruments(registry: Registry) {
     pushes: time('push_seconds', 'Outgoing webhooks by receiver and answer', ...receiver, 'answer'),
     pushFailures: gauge('push_failures', 'Outgoing webhooks: failures since the last success', ...receiver),
     pushPosition: gauge('push_position', 'Outgoing webhooks: the last change that a receiver has', ...receiver),
-  };
-}
-
-/** Computed at each scrape: while no poll ends, the lag grows. */
-function createSyncLag(registry: Registry, nowMs: () => number): Observe {
-  let isLive = false;
-  let caughtUpMs = nowMs();
-  const lag: Gauge = new Gauge({
-    name: 'calendar_sync_lag_seconds',
-    help: 'Seconds since the replica last equalled the CMS, or since the start if it never did',
-    collect: () => lag.set((nowMs() - caughtUpMs) / 1000),
-    registers: [registry],
-  });
-  return (observation) => {
-    if (observation.type === 'sync-state') isLive = observation.to === 'live';
-    else if (observation.type !== 'sync-poll') return;
-    // A poll that fails leaves the state `live` before it ends.
-    if (isLive) caughtUpMs = nowMs();
   };
 }

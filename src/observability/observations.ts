@@ -9,9 +9,13 @@ import type { UnavailableReason } from '../errors.ts';
  */
 export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'not-modified' | 'stale' | 'none';
 
-/** The states of src/sync/sync-state.ts. A state that is missing here is a compile error where it is observed. */
+/**
+ * `empty`: nothing was read yet. `syncing`: the initial sync runs. `live`: the replica equals the CMS. `stale`: one
+ * poll failed, or something differs, for the reason that the state names. `unreachable`: the initial sync or two polls
+ * in a row got no usable response.
+ */
 export const REPLICA_STATES = ['empty', 'syncing', 'live', 'stale', 'unreachable'] as const;
-type ReplicaState = (typeof REPLICA_STATES)[number];
+export type ReplicaState = (typeof REPLICA_STATES)[number];
 
 export type Observation =
   | {

@@ -1,6 +1,7 @@
 // Owns what every step of the sync gets: the replica, the CMS, the settings, and the memory. The memory holds
 // everything that the sync remembers; a start loads it from the replica.
 
+import { LRUCache } from 'lru-cache';
 import type { Cms, Credentials } from '../cms/port.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { LinkField, LinkTables } from '../mapping/references.ts';
@@ -10,7 +11,7 @@ import type { Observe } from '../observability/observations.ts';
 import { type RecordStamp, recordCounts } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import { getState } from '../store/state.ts';
-import { initialSyncState, type SyncState } from './sync-state.ts';
+import { initialSyncState } from './sync-state.ts';
 
 export interface SyncContext {
   readonly replica: Replica;
@@ -56,52 +57,10 @@ export const STATE_KEYS = {
   fields: (kind: Kind) => `sync.fields.${kind}`,
 };
 
-export interface CollectionProgress {
-  done: number;
-  total: number;
-  nextPage: number;
-  isFinished: boolean;
-}
+export const NOT_STARTED = { done: 0, total: 0, nextPage: 1, isFinished: false };
 
 /** By the CMS's clock in milliseconds, when the last complete poll of each began; and how many media there were. */
 type Polled = Partial<Record<KindOrImage | 'mediaTotal', number>>;
-
-/** What the sync remembers of one record kind. */
-interface KindMemory {
-  /** Grows with every change of the kind's records in the replica: link tables are built again. */
-  revision: number;
-  /** Records to re-read by id, such as the events of a term that was deleted. */
-  dirty: Set<number>;
-  /** Stamps of records that are left out because the CMS's response with one alone is too large; until a scan. */
-  tooLarge: Map<number, RecordStamp>;
-  /**
-   * By how much the CMS's total is above the number of records here when none is missing: 2 if it counts two that a
-   * plugin hides, and with `dedupe` the rows that repeat records. A poll finds something missing by another difference.
-   * Undefined: the list changed while all ids were compared; the next poll compares them again.
-   */
-  excess: number | undefined;
-  /** Missing records whose deletion waits until the CMS has confirmed it, by id: since when, by `clockMs`. */
-  suspended: Map<number, number>;
-  /** What the CMS answered instead of confirming it: the id of one of them that exists. */
-  existingId: number | undefined;
-  /** Records that this gateway or a webhook saw in the trash, until they are deleted here: calendars say CANCELLED. */
-  trashed: Set<number>;
-  /**
-   * Required fields that all records of a page had once, such as `meta.start_date`; none is ever removed. A page with a
-   * record that lacks one of them is refused: the plugin that adds the field may have been switched off. A field that
-   * the site never had is never asked for.
-   */
-  knownFields: Set<string>;
-}
-
-interface MediaMemory {
-  /** Images to re-read by id: modified since the last poll, or named by a webhook. */
-  toRead: Set<number>;
-  /** Images that records refer to and the CMS does not have. */
-  notInCms: Set<number>;
-  /** Version of the replica in which no image is missing but those of `notInCms`. */
-  completeAtVersion: number | undefined;
-}
 
 /** A scan lists every record again, a few pages at each poll. */
 export interface Scan {
@@ -115,55 +74,7 @@ export interface Scan {
   beganS: number;
 }
 
-export interface SyncMemory {
-  /** Such as `live`, or `stale` with the reason. */
-  state: SyncState;
-  /** As the CMS last described itself: `Europe/Berlin`. Kept over restarts. */
-  site: Site;
-  /** False until this process has read it: the site may have moved while the gateway was off. */
-  isSiteRead: boolean;
-  /** The next poll lists what was modified since. Kept over restarts. */
-  polled: Polled;
-  kinds: Record<Kind, KindMemory>;
-  media: MediaMemory;
-  /** Collections that the site does not have, or refuses to show to visitors, and its words: `events`, `401 closed`. */
-  unreadable: Map<string, { isAbsent: boolean; words: string }>;
-  /** How far it is: 300 of 1,200 events, page 4 next. Another process begins again. */
-  initialSync: Partial<Record<Kind, CollectionProgress>>;
-  /**
-   * By `clockMs`, when the next scan begins. 0: with the next poll, because this process has not read everything yet,
-   * or because something changed that every record depends on, such as the site's time zone.
-   */
-  scanDueMs: number;
-  /** The scan that is under way. */
-  scan: Scan | undefined;
-  /** When the last scan that ended began, by the CMS's clock in seconds, until the journal knows it. */
-  endedScanBeganS: number | undefined;
-  /** Why the last pages of the scan failed. */
-  scanProblem: string | undefined;
-  /** Venue 12 is the term 7 that events store. Kept over restarts. */
-  linkTables: LinkTables;
-  /** Fingerprint of the lists that a table was built from. */
-  linksBuiltFrom: Map<LinkField, string>;
-  /** Refreshes run one after another: an older response must not replace a newer table. */
-  linksRefreshed: Promise<unknown>;
-  /**
-   * Numbers the requests for lists in the order in which they are sent, and the changes of `changedAt` among them.
-   * Reads of one record need none: what a list left out (`readHoles`) gets the list's, and `isMissing` stores nothing.
-   */
-  lastReadMark: number;
-  /**
-   * When this gateway last wrote a record, or a webhook or another gateway named it: `event 12` -> 4711. What a list
-   * with an earlier read mark says of it is thrown away.
-   */
-  changedAt: Map<string, number>;
-  /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
-  cmsClock: { timeMs: number; sentMs: number } | undefined;
-  /** With the latest read mark it is sent with each request, so that no cache in front of the CMS answers. */
-  startedMs: number;
-  /** Since the present poll began, for its line in the log: what webhooks, writes and peers changed meanwhile too. */
-  tally: { requests: number; changed: number; removed: number };
-}
+export type SyncMemory = ReturnType<typeof loadMemory>;
 
 /** Makes records dirty: the next poll re-reads them by id. */
 export function markDirty({ kinds }: SyncMemory, kind: Kind, ids: Iterable<number>): void {
@@ -175,18 +86,14 @@ const MAX_CHANGED = 10_000;
 
 /** Notes a change by this gateway, a webhook or another gateway. */
 export function noteChange(memory: SyncMemory, kind: Kind, id: number): void {
-  const { changedAt } = memory;
   memory.lastReadMark += 1;
-  const key = `${kind} ${id}`;
-  changedAt.delete(key);
-  changedAt.set(key, memory.lastReadMark);
-  if (changedAt.size > MAX_CHANGED) changedAt.delete(changedAt.keys().next().value!);
+  memory.changedAt.set(`${kind} ${id}`, memory.lastReadMark);
   memory.kinds[kind].revision += 1;
 }
 
 /** True if the record changed after the request with this read mark was sent. */
 export const isOutdated = ({ changedAt }: SyncMemory, kind: Kind, id: number, readMark: number): boolean =>
-  (changedAt.get(`${kind} ${id}`) ?? 0) > readMark;
+  (changedAt.peek(`${kind} ${id}`) ?? 0) > readMark;
 
 export const isComplete = (replica: Replica): boolean => getState(replica.db, STATE_KEYS.complete) === '1';
 
@@ -214,39 +121,92 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
   return { [STATE_KEYS.linkTables]: JSON.stringify(saved) };
 }
 
-const newKindMemory = (replica: Replica, kind: Kind): KindMemory => ({
+/** What the sync remembers of one record kind. */
+const newKindMemory = (replica: Replica, kind: Kind) => ({
+  /** Grows with every change of the kind's records in the replica: link tables are built again. */
   revision: 0,
-  dirty: new Set(),
-  tooLarge: new Map(),
-  excess: 0,
-  suspended: new Map(),
-  existingId: undefined,
-  trashed: new Set(),
+  /** Records to re-read by id, such as the events of a term that was deleted. */
+  dirty: new Set<number>(),
+  /** Stamps of records that are left out because the CMS's response with one alone is too large; until a scan. */
+  tooLarge: new Map<number, RecordStamp>(),
+  /**
+   * By how much the CMS's total is above the number of records here when none is missing: 2 if it counts two that a
+   * plugin hides, and with `dedupe` the rows that repeat records. A poll finds something missing by another difference.
+   * Undefined: the list changed while all ids were compared; the next poll compares them again.
+   */
+  excess: 0 as number | undefined,
+  /** Missing records whose deletion waits until the CMS has confirmed it, by id: since when, by `clockMs`. */
+  suspended: new Map<number, number>(),
+  /** What the CMS answered instead of confirming it: the id of one of them that exists. */
+  existingId: undefined as number | undefined,
+  /** Records that this gateway or a webhook saw in the trash, until they are deleted here: calendars say CANCELLED. */
+  trashed: new Set<number>(),
+  /**
+   * Required fields that all records of a page had once, such as `meta.start_date`; none is ever removed. A page with a
+   * record that lacks one of them is refused: the plugin that adds the field may have been switched off. A field that
+   * the site never had is never asked for.
+   */
   knownFields: new Set(readState<string[]>(replica, STATE_KEYS.fields(kind), [], Array.isArray)),
 });
 
 /** Loads what earlier processes left in the replica. Everything else starts empty: the first polls find it again. */
-export function loadMemory(replica: Replica, nowMs: number): SyncMemory {
+export function loadMemory(replica: Replica, nowMs: number) {
+  const kinds = Object.fromEntries(KINDS.map((kind) => [kind, newKindMemory(replica, kind)]));
   return {
+    /** Such as `live`, or `stale` with the reason. */
     state: initialSyncState(nowMs),
+    /** As the CMS last described itself: `Europe/Berlin`. Kept over restarts. */
     site: readState<Site>(replica, STATE_KEYS.site, UNKNOWN_SITE, isSite),
+    /** False until this process has read it: the site may have moved while the gateway was off. */
     isSiteRead: false,
+    /** The next poll lists what was modified since. Kept over restarts. */
     polled: readState<Polled>(replica, STATE_KEYS.polled, {}, isObject),
-    kinds: Object.fromEntries(KINDS.map((kind) => [kind, newKindMemory(replica, kind)])) as SyncMemory['kinds'],
-    media: { toRead: new Set(), notInCms: new Set(), completeAtVersion: undefined },
-    unreadable: new Map(),
-    initialSync: {},
+    kinds: kinds as Record<Kind, ReturnType<typeof newKindMemory>>,
+    media: {
+      /** Images to re-read by id: modified since the last poll, or named by a webhook. */
+      toRead: new Set<number>(),
+      /** Images that records refer to and the CMS does not have. */
+      notInCms: new Set<number>(),
+      /** Version of the replica in which no image is missing but those of `notInCms`. */
+      completeAtVersion: undefined as number | undefined,
+    },
+    /** Collections that the site lacks, or refuses to show to visitors, and its words: `events`, `401 closed`. */
+    unreadable: new Map<string, { isAbsent: boolean; words: string }>(),
+    /** How far it is: 300 of 1,200 events, page 4 next. Another process begins again. */
+    initialSync: {} as Partial<Record<Kind, typeof NOT_STARTED>>,
+    /**
+     * By `clockMs`, when the next scan begins. 0: with the next poll, because this process has not read everything yet,
+     * or because something changed that every record depends on, such as the site's time zone.
+     */
     scanDueMs: 0,
-    scan: undefined,
-    endedScanBeganS: undefined,
-    scanProblem: undefined,
+    /** The scan that is under way. */
+    scan: undefined as Scan | undefined,
+    /** When the last scan that ended began, by the CMS's clock in seconds, until the journal knows it. */
+    endedScanBeganS: undefined as number | undefined,
+    /** Why the last pages of the scan failed. */
+    scanProblem: undefined as string | undefined,
+    /** Venue 12 is the term 7 that events store. Kept over restarts. */
     linkTables: loadLinkTables(replica),
-    linksBuiltFrom: new Map(),
+    /** Fingerprint of the lists that a table was built from. */
+    linksBuiltFrom: new Map<LinkField, string>(),
+    /** Refreshes run one after another: an older response must not replace a newer table. */
     linksRefreshed: Promise.resolve(),
+    /**
+     * Numbers the requests for lists in the order in which they are sent, and the changes of `changedAt` among them.
+     * Reads of one record need none: what a list left out (`readHoles`) gets the list's, and `isMissing` stores
+     * nothing.
+     */
     lastReadMark: 0,
-    changedAt: new Map(),
-    cmsClock: undefined,
+    /**
+     * When this gateway last wrote a record, or a webhook or another gateway named it: `event 12` -> 4711. What a list
+     * with an earlier read mark says of it is thrown away.
+     */
+    changedAt: new LRUCache<string, number>({ maxSize: MAX_CHANGED, sizeCalculation: () => 1 }),
+    /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
+    cmsClock: undefined as { timeMs: number; sentMs: number } | undefined,
+    /** With the latest read mark it is sent with each request, so that no cache in front of the CMS answers. */
     startedMs: nowMs,
+    /** Since the present poll began, for its line in the log: what webhooks, writes and peers changed meanwhile too. */
     tally: { requests: 0, changed: 0, removed: 0 },
   };
 }

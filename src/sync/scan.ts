@@ -5,14 +5,7 @@ import type { KindMapping } from '../mapping/mapping.ts';
 import { imageIds } from '../store/records.ts';
 import { readAll } from './cms-reader.ts';
 import { idOf } from './collections.ts';
-import {
-  type CollectionProgress,
-  countRecords,
-  logDecision,
-  type Scan,
-  STATE_KEYS,
-  type SyncContext,
-} from './context.ts';
+import { countRecords, logDecision, NOT_STARTED, type Scan, STATE_KEYS, type SyncContext } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { fetchMissingImages, refreshLinkTables, scanImages } from './links-and-images.ts';
 import { poll, refreshSite } from './poll.ts';
@@ -21,8 +14,6 @@ import { noteIfUnreadable, unreadableError } from './unreadable.ts';
 
 /** Requests at a time of the initial sync. */
 const CONCURRENT_PAGES = 3;
-
-const NOT_STARTED: CollectionProgress = { done: 0, total: 0, nextPage: 1, isFinished: false };
 
 /** Pages of each collection that a scan reads in one poll: a hundred thousand records must not keep the CMS busy. */
 const PAGES_PER_COLLECTION = 5;

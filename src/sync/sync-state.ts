@@ -2,13 +2,7 @@
 // they mean for clients.
 
 import { CmsRejected, ReplicaError } from '../errors.ts';
-
-/**
- * `empty`: nothing was read yet. `syncing`: the initial sync runs. `live`: the replica equals the CMS. `stale`: one
- * poll failed, or something differs, for the reason that the state names. `unreachable`: the initial sync or two polls
- * in a row got no usable response.
- */
-export type ReplicaState = 'empty' | 'syncing' | 'live' | 'stale' | 'unreachable';
+import type { ReplicaState } from '../observability/observations.ts';
 
 export type SyncEvent =
   /** The initial sync starts or continues. */

@@ -12,30 +12,8 @@ import { refreshLinkTables } from './links-and-images.ts';
 import { type ChangedRecord, fetchBatch, inBatches, poll } from './poll.ts';
 import { PollLoop } from './poll-loop.ts';
 import { continueScan, journalEndedScan, runInitialSync } from './scan.ts';
-import {
-  failureEvent,
-  pollRetryDelayMs,
-  type ReplicaState,
-  type SyncEvent,
-  type SyncState,
-  transition,
-} from './sync-state.ts';
+import { failureEvent, pollRetryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
 import { isAbsent } from './unreadable.ts';
-
-/** What `/status` reports of the sync. */
-export interface SyncStatus extends Omit<SyncState, 'failures' | 'phase'> {
-  state: ReplicaState;
-  site: Site;
-  cms: { reachable: boolean };
-  /** Of the events in the initial sync, a whole number; 100 once it is complete. */
-  percent: number;
-  /** By record kind. */
-  collections: Record<string, { done: number; total: number }>;
-  /** Collections of the mapping that the site does not have. */
-  absent: string[];
-  /** Whom the public sees as: the site's visitors, or the account of the settings. */
-  readAs: 'visitor' | 'account';
-}
 
 interface SyncOptions
   extends Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe'>,
@@ -115,7 +93,8 @@ export class Sync {
     }
   }
 
-  status(): SyncStatus {
+  /** What `/status` reports of the sync. */
+  status() {
     const { memory, collections, visitorCredentials } = this.#context;
     const progressOf = (kind: Kind) => {
       const { done = 0, total = 0 } = memory.initialSync[kind] ?? {};
@@ -128,9 +107,12 @@ export class Sync {
       state,
       site: memory.site,
       cms: { reachable: state !== 'unreachable' },
+      /** Of the events in the initial sync, a whole number; 100 once it is complete. */
       percent: facts.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
       collections: Object.fromEntries(collections.map(({ kind }) => [kind, progressOf(kind)])),
+      /** Collections of the mapping that the site does not have. */
       absent: collections.map(({ collection }) => collection).filter((name) => isAbsent(this.#context, name)),
+      /** Whom the public sees as: the site's visitors, or the account of the settings. */
       readAs: visitorCredentials === undefined ? 'visitor' : 'account',
     };
   }

@@ -63,21 +63,7 @@ interface Amount {
   value: string;
 }
 
-export interface ParsedCost {
-  /** Without amounts of the same value, lowest first. */
-  amounts: Amount[];
-  /** The texts without an amount. Of one text with amounts, the words around them are none: `10 for members`. */
-  words: string[];
-  /** The text before a dash and the amount: `Free` in `Free - 20`. */
-  label: string;
-  /** What stands beside the amounts. Empty: nothing, or not the same everywhere. */
-  symbol: string;
-  position: Position;
-  /** The currencies that are named: `€`, `CHF`, `kr`, `Euro`. */
-  signs: string[];
-  /** The whole cost, if only this says what was meant: `ab 7 €`, `€10 / £8`. Otherwise empty. */
-  phrase: string;
-}
+export type ParsedCost = ReturnType<typeof parseCost>;
 
 /** A cost written in the CMS itself may be longer. Responses show its beginning. */
 const MAX_CHARACTERS = 2000;
@@ -155,7 +141,7 @@ const phpTrim = (text: string): string => trimCharacters(text, PHP_BLANKS);
  *   5       €10 / £8      no symbol; the second has the whole as phrase
  *   5-10 €  $5 - $10      the only sign, which the plugin does not find: '€', 'postfix'; '$', 'prefix'
  */
-export function parseCost(cost: Cost): ParsedCost {
+export function parseCost(cost: Cost) {
   const isList = typeof cost !== 'string';
   const shown = (isList ? cost.slice(0, MAX_TEXTS) : [cost]).map((text) => stripTags(text.slice(0, MAX_CHARACTERS)));
   const typed = shown.filter((text) => text !== '');
@@ -163,10 +149,20 @@ export function parseCost(cost: Cost): ParsedCost {
   const amounts = distinct(texts.flatMap((text) => text.amounts));
   const whole = decodeEntities(typed.join('\n'));
   const signs = signsIn(whole);
-  const parsed: ParsedCost = {
+  const parsed = {
+    /** Without amounts of the same value, lowest first. */
     amounts,
+    /** The texts without an amount. Of one text with amounts, the words around them are none: `10 for members`. */
     words: isList || amounts.length === 0 ? typed.filter((_, at) => texts[at]?.amounts.length === 0) : [],
-    ...{ label: '', symbol: '', position: '', signs, phrase: '' },
+    /** The text before a dash and the amount: `Free` in `Free - 20`. */
+    label: '',
+    /** What stands beside the amounts. Empty: nothing, or not the same everywhere. */
+    symbol: '',
+    position: '' as Position,
+    /** The currencies that are named: `€`, `CHF`, `kr`, `Euro`. */
+    signs,
+    /** The whole cost, if only this says what was meant: `ab 7 €`, `€10 / £8`. Otherwise empty. */
+    phrase: '',
   };
   if (amounts.length === 0) return parsed;
   const unsigned = texts.map(({ text }) => text);
@@ -179,7 +175,8 @@ export function parseCost(cost: Cost): ParsedCost {
   if (/[^–—−-]/u.test(own.symbol)) return { ...parsed, ...own, phrase: own.position === '' ? phrase : '' };
   const [sign, ...others] = signs;
   if (sign === undefined || others.length > 0) return { ...parsed, phrase: others.length > 0 ? phrase : '' };
-  return { ...parsed, symbol: sign, position: whole.indexOf(sign) < whole.search(/\d/) ? 'prefix' : 'postfix' };
+  const position: Position = whole.indexOf(sign) < whole.search(/\d/) ? 'prefix' : 'postfix';
+  return { ...parsed, symbol: sign, position };
 }
 
 /** Without tags and outer blanks. */

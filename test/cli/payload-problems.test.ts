@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { SITE_ADVICE, type SiteProblem, siteError } from '../../src/cli/advice.ts';
-import { openPayloadSite, readSite } from '../../src/cli/open-site.ts';
+import { openSite, readSite } from '../../src/cli/open-site.ts';
 import { apiKeyLogin } from '../../src/cms/payload/payload.ts';
 import { ConfigError } from '../../src/errors.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
@@ -63,7 +63,7 @@ describe('advice about a Payload site that', () => {
   /** Resolves with the error that ends a command; undefined for a usable site. */
   async function failureAt(url: string, key: string): Promise<unknown> {
     const credentials = apiKeyLogin('users', key);
-    const connection = openPayloadSite(url, credentials, { limits: { retries: 0 } }, loadMapping('payload'));
+    const connection = openSite(url, credentials, { limits: { retries: 0 } }, loadMapping('payload'));
     try {
       await readSite(connection);
       await connection.cms.account({ credentials });

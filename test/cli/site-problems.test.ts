@@ -9,7 +9,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect } from 'chai';
 import { SITE_ADVICE, type SiteProblem, siteError } from '../../src/cli/advice.ts';
 import { probe } from '../../src/cli/init/site.ts';
-import { openWordPressSite, readSite } from '../../src/cli/open-site.ts';
+import { openSite, readSite } from '../../src/cli/open-site.ts';
 import { basicAuth } from '../../src/config.ts';
 import { ConfigError } from '../../src/errors.ts';
 import { sendJson, sendText, startStubCms } from '../faults/stub-cms.ts';
@@ -233,7 +233,7 @@ describe('the advice for a site that cannot be used', () => {
   async function tryOut({ url, login, limits }: Given): Promise<{ message: string; advice: string } | undefined> {
     const [user = '', password = ''] = login?.split(':') ?? [];
     const account = login === undefined ? undefined : basicAuth(user, password);
-    const connection = openWordPressSite(url, account, { limits: { retries: 0, ...limits } });
+    const connection = openSite(url, account, { limits: { retries: 0, ...limits } });
     try {
       await readSite(connection);
       await probe(connection);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Replica } from '../../src/store/replica.ts';
-import type { SyncStatus } from '../../src/sync/sync.ts';
+import type { Sync } from '../../src/sync/sync.ts';
 import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { serveFakeCms } from '../cms/fake-cms-server.ts';
 import { integersFrom } from '../random.ts';
@@ -104,7 +104,7 @@ async function catchUp(child: ChildProcess): Promise<void> {
   await receive(child, 'started');
   for (;;) {
     child.send('state');
-    const { state } = await receive<SyncStatus>(child, 'state');
+    const { state } = await receive<ReturnType<Sync['status']>>(child, 'state');
     if (state === 'live') break;
     await sleep(50);
   }

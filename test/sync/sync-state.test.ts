@@ -2,10 +2,10 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { ReplicaState } from '../../src/observability/observations.ts';
 import {
   initialSyncState,
   pollRetryDelayMs,
-  type ReplicaState,
   type SyncEvent,
   type SyncState,
   transition,

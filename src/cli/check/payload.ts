@@ -8,7 +8,7 @@ import type { Config } from '../../config-schema.ts';
 import { ifRejected } from '../../errors.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
-import { listPath, openPayloadSite, valueAtPath } from '../open-site.ts';
+import { listPath, openSite, valueAtPath } from '../open-site.ts';
 import { type CmsAdvice, type CmsChecks, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
 
 const ADVICE: CmsAdvice = {
@@ -35,7 +35,7 @@ const NO_TRASH = 'Give the collection a trash: trash: true.';
 export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsChecks {
   const { url, user, password = '' } = upstream;
   const credentials = user === undefined ? undefined : apiKeyLogin(user, password);
-  const connection = openPayloadSite(url!, credentials, upstream, mapping);
+  const connection = openSite(url!, credentials, upstream, mapping);
   const { call } = connection;
   const featuresOf = createFeatures(call);
   const hasField = (slug: string, path: string): Promise<boolean> =>

@@ -150,15 +150,9 @@ const refusedList = ({ collection }: KindMapping<Kind>, { code, message }: CmsRe
       'account that sees no more than the public may see.',
   );
 
-interface ListScan {
-  /** According to the site. */
-  total: number;
-  ids: number[];
-  truncated: boolean;
-}
-
-async function scanList(cms: Cms, kindMapping: KindMapping<Kind>, credentials: Credentials): Promise<ListScan> {
-  const scan: ListScan = { total: 0, ids: [], truncated: false };
+/** `total`: according to the site. */
+async function scanList(cms: Cms, kindMapping: KindMapping<Kind>, credentials: Credentials) {
+  const scan = { total: 0, ids: [] as number[], truncated: false };
   /** Fewer than requested if the site has a lower limit. */
   let pageSize = PAGE_SIZE;
   for (let page = 1; page <= MAX_PAGES; page += 1) {
@@ -175,7 +169,7 @@ async function scanList(cms: Cms, kindMapping: KindMapping<Kind>, credentials: C
 export function judgeList(
   advice: CmsAdvice,
   { kind, collection, dedupe }: Pick<KindMapping<Kind>, 'kind' | 'collection' | 'dedupe'>,
-  { total, ids, truncated }: ListScan,
+  { total, ids, truncated }: Awaited<ReturnType<typeof scanList>>,
 ): Finding {
   const distinct = new Set(ids).size;
   const repeated = ids.length - distinct;

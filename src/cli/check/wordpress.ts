@@ -7,7 +7,7 @@ import { ifRejected } from '../../errors.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import { objectOrEmpty } from '../../model/json.ts';
 import { PLURALS } from '../../model/records.ts';
-import { openWordPressSite } from '../open-site.ts';
+import { openSite } from '../open-site.ts';
 import {
   absence,
   type CheckContext,
@@ -37,11 +37,8 @@ const ADVICE: CmsAdvice = {
     "descriptions: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, ignore this.",
 };
 
-/** By the part of the companion plugin for the event plugin. */
-const PLUGIN_APIS: Readonly<Record<string, string>> = { 'the-events-calendar': 'tribe/events/v1' };
-
 export function openWordPressChecks(config: Config, { file }: Mapping): CmsChecks {
-  const connection = openWordPressSite(config.upstream.url!, basicCredentialsOf(config), config.upstream);
+  const connection = openSite(config.upstream.url!, basicCredentialsOf(config), config.upstream);
   return {
     connection,
     advice: ADVICE,
@@ -49,8 +46,8 @@ export function openWordPressChecks(config: Config, { file }: Mapping): CmsCheck
     needsTimes: false,
     judgeField,
     async readByPlugin({ kind }, id) {
-      const api = PLUGIN_APIS[file.wordpress?.hooks ?? ''];
-      if (api === undefined) return undefined;
+      if (file.wordpress?.hooks !== 'the-events-calendar') return undefined;
+      const api = 'tribe/events/v1';
       const call = connection.call('GET', `${api}/${PLURALS[kind]}/${id}`);
       const response = await call.catch(ifRejected(() => undefined));
       return { api, record: response && objectOrEmpty(response.json) };

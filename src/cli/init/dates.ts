@@ -20,15 +20,6 @@ import { fieldAt, type SiteField } from './site.ts';
 
 type DateDecisions = SomeOptions<'seconds' | 'dateFormat' | 'fields'>;
 
-interface ProposedDates {
-  /** Holds the date of the start. */
-  startField: SiteField;
-  start: FieldLocation;
-  end: FieldLocation;
-  /** What the samples leave open, and what is assumed then. */
-  assumed: string[];
-}
-
 const dayFirst = (format: string) =>
   `that the day comes before the month in dates; else add --date-format '${format}' --force`;
 const INSTANTS = 'that seconds since 1970 count the instant; else add --seconds wall --force';
@@ -44,10 +35,11 @@ const UNRELATED =
   /creat|modif|updat|publish|expir|deadline|registration|booking|sales?(_|$)|door|reminder|seconds|import/;
 
 /**
- * Returns undefined if no field looks like the start of an event. Throws `ConfigError` if the operator named a field of
- * whose values none can be read.
+ * Where the start and the end are. `startField` holds the date of the start, and `assumed` says what the samples leave
+ * open. Returns undefined if no field looks like the start of an event. Throws `ConfigError` if the operator named a
+ * field of whose values none can be read.
  */
-export function proposeDates(fields: readonly SiteField[], decisions: DateDecisions = {}): ProposedDates | undefined {
+export function proposeDates(fields: readonly SiteField[], decisions: DateDecisions = {}) {
   const namedStart = named('start_date', fields, decisions);
   const namedEnd = named('end_date', fields, decisions);
   const related = fields.filter(({ path }) => !UNRELATED.test(plainName(path)));
@@ -66,7 +58,7 @@ export function proposeDates(fields: readonly SiteField[], decisions: DateDecisi
   // Of a day and an end in hours, the end is on the same day.
   const sameDay = form?.hasTime === false && times.end ? startField : undefined;
   const endField = namedEnd?.date ?? dates.end ?? sameDay;
-  const end = endField
+  const end: FieldLocation = endField
     ? momentOf(endField, namedEnd?.time ?? times.end, decisions)
     : { ...fieldSpecOf(start), readOnly: true };
   return { startField, start, end, assumed: endField ? assumed : [...assumed, NO_END] };

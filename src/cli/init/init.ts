@@ -12,12 +12,12 @@ import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import { printable } from '../../text/text.ts';
 import { programName, siteError } from '../advice.ts';
-import { openWordPressSite } from '../open-site.ts';
+import { openSite } from '../open-site.ts';
 import { SITE_PLUGINS } from '../plugin/companion-plugin.ts';
 import type { InitOptions } from './options.ts';
 import { type ChosenMapping, propose } from './propose.ts';
 import { proposalLines, siteLines, whyNothingLines } from './report.ts';
-import { isPayload, type ProbedSite, probe } from './site.ts';
+import { isPayload, probe } from './site.ts';
 import { initSource } from './source.ts';
 
 const printLine = (line: string): void => void process.stdout.write(`${printable(line)}\n`);
@@ -34,7 +34,7 @@ export async function init(options: InitOptions, print = printLine): Promise<num
   const account = accountOf(options);
   const { proposal, lines } = (await isPayload(url, userAgent))
     ? proposeForPayload(url, options)
-    : proposeForWordPress(await look(url, account, userAgent), options);
+    : await proposeForWordPress(url, options, account);
   printAll(lines);
   if (!proposal) return 1;
   if (!options.yes) {
@@ -64,22 +64,19 @@ function accountOf({ user, password, isPasswordFromFile }: InitOptions) {
 /** The lines say what was found. */
 type Found = { proposal: ChosenMapping | undefined; lines: string[] };
 
-async function look(url: string, account?: ServiceAccount, userAgent?: string): Promise<ProbedSite> {
+async function proposeForWordPress(url: string, options: InitOptions, account?: ServiceAccount): Promise<Found> {
   const login = account && basicAuth(account.user, account.password);
-  const connection = openWordPressSite(url, login, { userAgent });
+  const connection = openSite(url, login, { userAgent: options.userAgent });
   try {
-    return await probe(connection);
+    const site = await probe(connection);
+    const proposal = propose(site, options);
+    const lines = proposal ? proposalLines(proposal, site) : whyNothingLines(site, options.eventType);
+    return { proposal, lines: [...siteLines(site), '', ...lines] };
   } catch (error) {
     throw siteError(error, connection.url, account !== undefined, 'wordpress');
   } finally {
     await connection.close();
   }
-}
-
-function proposeForWordPress(site: ProbedSite, options: InitOptions): Found {
-  const proposal = propose(site, options);
-  const lines = proposal ? proposalLines(proposal, site) : whyNothingLines(site, options.eventType);
-  return { proposal, lines: [...siteLines(site), '', ...lines] };
 }
 
 const PAYLOAD_MAPPING = 'payload';
@@ -104,22 +101,18 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
   return { proposal: { preset: undefined, mapping, isSeenOnSite: true, needsPlugin: false }, lines };
 }
 
-interface OutputFile {
-  name: string;
-  text: string;
-  /** Only its owner may read it. */
-  isSecret: boolean;
-}
+type OutputFile = ReturnType<typeof outputFiles>[number];
 
 const SECRET_MODE = 0o600;
 const SECRETS_FILE = 'secrets.env';
 
+/** Of a secret one only its owner may read it. */
 function outputFiles(
   url: string,
   proposal: ChosenMapping,
   { out, publicUrl, webhookUrl }: InitOptions,
   account: ServiceAccount | undefined,
-): OutputFile[] {
+) {
   // A mapping that does not compile is a mistake of `init`: nothing is written.
   const mapping = compileMapping(proposal.mapping, 'proposal');
   const secrets = secretsOf(earlierSecrets(out, url), account, webhookUrl !== undefined);

@@ -12,13 +12,7 @@ import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 /** The mapping whose post types the companion plugin registers, for a site without events. */
 export const OWN_TYPES_PRESET = 'wordpress-meta';
 
-export interface PresetMatch {
-  name: string;
-  mapping: MappingFile;
-  /** The site shows the dates of events. Otherwise the companion plugin has to open them first. */
-  showsDates: boolean;
-  reason: string;
-}
+export type PresetMatch = NonNullable<ReturnType<typeof matchPreset>>;
 
 /**
  * Names that a theme gives to its own types, too: that the site has such a collection does not tell which plugin it
@@ -34,7 +28,8 @@ export const matchPresets = (site: ProbedSite): PresetMatch[] =>
     .flatMap((name) => matchPreset(name, site) ?? [])
     .sort((a, b) => Number(b.showsDates) - Number(a.showsDates));
 
-function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
+/** `showsDates`: the site shows the dates of events. Otherwise the companion plugin has to open them first. */
+function matchPreset(name: string, site: ProbedSite) {
   const mapping = loadMapping(name).file;
   const { plugins = [], namespaces = [] } = mapping.preset?.wordpress ?? {};
   const isWhole = KINDS.every((kind) => isShown(site, kind, mapping));

@@ -8,15 +8,7 @@ import { collectionName, type MappingFile } from '../../mapping/mapping-file.ts'
 import { KINDS, type Kind } from '../../model/records.ts';
 import { readPathsOf } from '../open-site.ts';
 import { proposeDates } from './dates.ts';
-import {
-  type FieldLocation,
-  inferFields,
-  inferLink,
-  LINK_FIELDS,
-  LINKED_KINDS,
-  likeness,
-  namedLocation,
-} from './infer.ts';
+import { inferFields, inferLink, LINK_FIELDS, LINKED_KINDS, likeness, namedLocation } from './infer.ts';
 import type { SomeOptions } from './options.ts';
 import {
   matchPresets,
@@ -70,10 +62,11 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   const { mapping: name, eventType } = decisions;
   const presets = matchPresets(site);
   const unsupported = unsupportedPlugins(site);
+  const notes = unsupported.map((title) => `events in ${title} are not served: the gateway cannot reach them`);
   if (name !== undefined) {
     const named = presets.find((each) => each.name === name);
     return named
-      ? noteUnsupported(presetProposal(named, site, decisions), unsupported)
+      ? presetProposal(named, site, decisions, notes)
       : proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
   }
   const eventTypes = findEventTypes(site);
@@ -81,9 +74,9 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   const preset = fittingPreset(presets[0], eventType, dated);
   const type = typeAt(site, eventType ?? dated[0]?.base);
   const proposal = preset
-    ? presetProposal(preset, site, decisions)
-    : type && generatedProposal(type, site, decisions, eventTypes);
-  if (proposal) return noteUnsupported(proposal, unsupported);
+    ? presetProposal(preset, site, decisions, notes)
+    : type && generatedProposal(type, site, decisions, eventTypes, notes);
+  if (proposal) return proposal;
   const mayHaveEvents = eventTypes.length + unsupported.length + unknownEventPlugins(site).length > 0;
   return mayHaveEvents || eventType !== undefined ? undefined : proposeOwnTypes(site);
 }
@@ -105,11 +98,6 @@ function fittingPreset(
   if (eventType !== undefined && eventType !== base) return undefined;
   const hasOther = dated.some((each) => each.base !== base);
   return hasOther && !preset?.showsDates ? undefined : preset;
-}
-
-function noteUnsupported(proposal: Proposal, plugins: readonly string[]): Proposal {
-  const notes = plugins.map((title) => `events in ${title} are not served: the gateway cannot reach them`);
-  return { ...proposal, notes: [...proposal.notes, ...notes] };
 }
 
 function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decisions): void {
@@ -138,7 +126,7 @@ export function findEventTypes({ types }: ProbedSite): ProbedType[] {
   return scored.sort((a, b) => b.score - a.score).map(({ type }) => type);
 }
 
-function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisions): Proposal {
+function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisions, notes: string[]): Proposal {
   const { name, mapping: whole, showsDates } = preset;
   const { title = name, note } = whole.preset ?? {};
   const mapping = structuredClone(whole);
@@ -151,7 +139,7 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
     isSeenOnSite: true,
     needsPlugin: !showsDates || lacksKeys,
     summary: `${title}${isUnchanged ? '' : ', with settings of this site'}: ${preset.reason}`,
-    notes: note === undefined ? [] : [note],
+    notes: [...(note === undefined ? [] : [note]), ...notes],
     assumed: [],
     unmapped: [],
   };
@@ -162,6 +150,7 @@ function generatedProposal(
   site: ProbedSite,
   decisions: Decisions,
   eventTypes: readonly ProbedType[],
+  notes: string[],
 ): Proposal | undefined {
   const { base } = type;
   const dates = proposeDates(type.fields, decisions);
@@ -186,7 +175,7 @@ function generatedProposal(
     isSeenOnSite: true,
     needsPlugin: !showsAllKeys(mapping, site),
     summary: `a mapping of its own for ${nameOf(type)}: ${found} ${path}`,
-    notes: [],
+    notes,
     assumed: isChoice ? [choice, ...dates.assumed] : dates.assumed,
     unmapped: unmappedFields(type, mapping),
   };
@@ -219,37 +208,29 @@ function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFil
   return fields.filter(({ path, values }) => values.length > 0 && !isKnown(path));
 }
 
-/** Sets the fields that the operator named, and removes those that the operator leaves out. */
+/** Sets the fields that the operator named, in the form of their values. Removes those that the operator leaves out. */
 function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decisions): void {
   for (const [name, path] of Object.entries(decisions.fields ?? {})) {
     const [kind, field] = name.split('.') as [Kind, string];
     const spec = mapping[kind];
-    if (path === 'none') delete spec?.fields?.[field];
-    else if (spec) spec.fields = { ...spec.fields, [field]: namedField(kind, field, path, mapping, site, decisions) };
-    else
+    if (path === 'none') {
+      delete spec?.fields?.[field];
+      continue;
+    }
+    if (!spec)
       throw new ConfigError(
         `--field ${name}=${path}`,
         `the proposal has no collection of the kind ${kind}`,
         'Leave this option out, and add the kind to mapping.json (docs/mapping.md).',
       );
+    const { fields = [] } = typeAt(site, spec.posts) ?? {};
+    const isDate = kind === 'event' && (field === 'start_date' || field === 'end_date');
+    const dates = isDate ? proposeDates(fields, decisions) : undefined;
+    const date = field === 'end_date' ? dates?.end : dates?.start;
+    const target = FIELDS[kind][field]?.targetKind;
+    const isLinked = target !== undefined && mapping[target] !== undefined;
+    spec.fields = { ...spec.fields, [field]: date ?? namedLocation(kind, field, fieldAt(path, fields), isLinked) };
   }
-}
-
-/** The field at a path that the operator named, in the form of its values. */
-function namedField(
-  kind: Kind,
-  field: string,
-  path: string,
-  mapping: MappingFile,
-  site: ProbedSite,
-  decisions: Decisions,
-): FieldLocation {
-  const { fields = [] } = typeAt(site, mapping[kind]?.posts) ?? {};
-  const isDate = kind === 'event' && (field === 'start_date' || field === 'end_date');
-  const dates = isDate ? proposeDates(fields, decisions) : undefined;
-  if (dates) return field === 'end_date' ? dates.end : dates.start;
-  const target = FIELDS[kind][field]?.targetKind;
-  return namedLocation(kind, field, fieldAt(path, fields), target !== undefined && mapping[target] !== undefined);
 }
 
 /** Types and taxonomies whose collection has another name: the companion plugin needs their own names. */

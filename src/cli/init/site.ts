@@ -21,40 +21,8 @@ export interface SiteField {
   values: unknown[];
 }
 
-/** A post type. */
-export interface ProbedType {
-  /** Its own name. */
-  type: string;
-  /** The name of its collection (`rest_base`). */
-  base: string;
-  label: string;
-  /** The collections of its taxonomies. */
-  termBases: string[];
-  total: number;
-  /** The newest records. */
-  samples: CmsRecord[];
-  fields: SiteField[];
-}
-
-interface ProbedTaxonomy {
-  taxonomy: string;
-  base: string;
-  label: string;
-  hierarchical: boolean;
-}
-
-export interface ProbedSite {
-  url: string;
-  name: string;
-  timezone: string;
-  /** Folders of the active plugins; undefined if the account may not see them. */
-  plugins: string[] | undefined;
-  /** Of the REST API: most plugins with routes of their own have one. */
-  namespaces: string[];
-  account: { name: string; roles: string[] } | undefined;
-  types: ProbedType[];
-  taxonomies: ProbedTaxonomy[];
-}
+export type ProbedSite = Awaited<ReturnType<typeof probe>>;
+export type ProbedType = Awaited<ReturnType<typeof probeType>>;
 
 export const typeAt = ({ types }: ProbedSite, base: string | undefined): ProbedType | undefined =>
   types.find((each) => each.base === base);
@@ -101,7 +69,7 @@ export async function isPayload(url: string, userAgent: string | undefined): Pro
  * Works with credentials or without. Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it
  * refuses the credentials.
  */
-export async function probe(site: SiteConnection): Promise<ProbedSite> {
+export async function probe(site: SiteConnection) {
   const { call, cms, credentials } = site;
   const read = async (route: string, query: Query = {}) => objectOrEmpty((await call('GET', route, { query })).json);
   const { url, name, timezone } = await cms.site({ credentials });
@@ -127,7 +95,9 @@ export async function probe(site: SiteConnection): Promise<ProbedSite> {
     url,
     name,
     timezone,
+    /** Folders of the active plugins; undefined if the account may not see them. */
     plugins: await readActivePlugins(site),
+    /** Of the REST API: most plugins with routes of their own have one. */
     namespaces,
     account: user && { name: String(user.name), roles: stringList(user.roles) },
     types,
@@ -137,11 +107,12 @@ export async function probe(site: SiteConnection): Promise<ProbedSite> {
 
 const baseOf = ({ rest_base, slug }: CmsRecord): string => String(rest_base || slug);
 
+/** A post type. */
 async function probeType(
   { call, credentials }: SiteConnection,
   type: CmsRecord,
-  allTaxonomies: readonly ProbedTaxonomy[],
-): Promise<ProbedType> {
+  allTaxonomies: readonly { taxonomy: string; base: string }[],
+) {
   const base = baseOf(type);
   const list = (more: Query) =>
     call('GET', `wp/v2/${base}`, { query: { per_page: SAMPLE_SIZE, ...more } }).catch(ifRejected(() => undefined));
@@ -152,11 +123,15 @@ async function probeType(
   const schema = objectOrEmpty(objectOrEmpty(objectOrEmpty(options?.json).schema).properties);
   const taxonomies = stringList(type.taxonomies);
   return {
+    /** Its own name. */
     type: String(type.slug),
+    /** The name of its collection (`rest_base`). */
     base,
     label: String(type.name),
+    /** The collections of its taxonomies. */
     termBases: allTaxonomies.filter(({ taxonomy }) => taxonomies.includes(taxonomy)).map((each) => each.base),
     total: Number(response?.headers['x-wp-total'] ?? samples.length),
+    /** The newest records. */
     samples,
     fields: siteFields(samples, schema),
   };

@@ -4,14 +4,14 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceEvent } from '../../cms/sources/source.ts';
-import { readJsonFile } from '../../config.ts';
+import { readJsonFile, sourceAddress } from '../../config.ts';
 import type { SourceSettings } from '../../config-schema.ts';
 import { ConfigError } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { textLine } from '../../text/html.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
 import { programName } from '../advice.ts';
-import { readSource, remarkText, SOURCE_ADVICE, sourceAddress } from '../read-source.ts';
+import { readSource, remarkText, SOURCE_ADVICE } from '../read-source.ts';
 import { pluralized } from '../table.ts';
 import type { InitOptions } from './options.ts';
 

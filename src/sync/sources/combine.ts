@@ -3,6 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SourceEvent } from '../../cms/sources/source.ts';
+import type { SourceSettings } from '../../config-schema.ts';
 import type { Site } from '../../model/records.ts';
 import type { ChangeSet } from '../../store/changes.ts';
 import type { Database } from '../../store/database.ts';
@@ -22,20 +23,11 @@ import { batchesOf } from '../ingest.ts';
 import { type Comparable, KnownEvents, letters, type Match, matchKeysOf } from './same-event.ts';
 import { derivedId, SourceRecords } from './source-records.ts';
 
-/** What the settings say of a source that a pass needs. */
-export interface CombinedSource {
-  name: string;
-  /** Names of categories that all its events get. */
-  categories: readonly string[];
-  /** Whether its events may be taken for those of another calendar. */
-  isMerged: boolean;
-}
-
-export interface Pass {
+interface Pass {
   db: Database;
   site: Site;
   /** The first one wins. */
-  sources: readonly CombinedSource[];
+  sources: readonly SourceSettings[];
   /** One transaction, after which requests are answered. Rejects when the gateway stops. */
   apply: (changes: ChangeSet) => Promise<void>;
 }
@@ -53,7 +45,7 @@ export async function combine(pass: Pass): Promise<void> {
     for (const changes of forgetting(source, sourceKeys(db, source))) await apply(changes);
   const merged = await findMerged(pass);
   const records = new SourceRecords(db, site);
-  for (const { name, categories } of sources) {
+  for (const { name, categories = [] } of sources) {
     for (const rows of batchesOfRows(db, name)) {
       for (const row of rows) if (!merged.has(row.ownId)) records.add(row, categories);
       const sourceEvents = rows.map((row) => {
@@ -100,7 +92,7 @@ async function findMerged(pass: Pass): Promise<Map<number, Match>> {
 /** The events of the sources that may be merged, by their start in UTC, those of the first source first. */
 async function eventsByStart({ db, sources }: Pass): Promise<Map<string, Comparable[]>> {
   const byStart = new Map<string, Comparable[]>();
-  for (const { name } of sources.filter(({ isMerged }) => isMerged)) {
+  for (const { name } of sources.filter(({ merge }) => merge !== false)) {
     const shared = sharedUrls(db, name);
     for (const rows of batchesOfRows(db, name)) {
       for (const row of rows) {

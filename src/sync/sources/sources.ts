@@ -3,7 +3,7 @@
 // - `SourceSettings` (config.json) name an address; with its reader, a `Source`, it is a `NamedSource`.
 // - The reader answers with a `SourceSnapshot`, in which Jazz is a `SourceEvent`.
 // - `Sources.#store` makes a `SourceRow` of it, and writes this to the replica as a `SourceChange`.
-// - `combine` gets each `CombinedSource` (name, categories), and finds that Jazz is the CMS's event 12: the row has 12.
+// - `combine` gets the settings of each, and finds that Jazz is the CMS's event 12: the row has 12.
 // - Or it is the same as no other event: `SourceRecords` makes its event, venue, organizers, terms and image.
 
 import { createHash } from 'node:crypto';
@@ -11,45 +11,24 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bulkhead } from 'cockatiel';
 import type { Remark, Source, SourceEvent, SourceSnapshot, SourceValidators } from '../../cms/sources/source.ts';
 import { READ_TIMEOUT_MS } from '../../cms/sources/source.ts';
+import { sourceAddress } from '../../config.ts';
+import type { SourceSettings } from '../../config-schema.ts';
 import type { Site } from '../../model/records.ts';
 import type { Observe } from '../../observability/observations.ts';
 import type { ChangeSet } from '../../store/changes.ts';
 import { compactTextIndex } from '../../store/full-text-index.ts';
 import type { Replica } from '../../store/replica.ts';
-import {
-  countSourceEvents,
-  type Merge,
-  merges,
-  type SourceRow,
-  sourceKeys,
-  sourceRow,
-} from '../../store/source-events.ts';
+import { countSourceEvents, merges, type SourceRow, sourceKeys, sourceRow } from '../../store/source-events.ts';
 import { getState } from '../../store/state.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
 import { batchesOf } from '../ingest.ts';
 import { PollLoop } from '../poll-loop.ts';
-import { BATCH_SIZE, type CombinedSource, combine, forgetting } from './combine.ts';
+import { BATCH_SIZE, combine, forgetting } from './combine.ts';
 import { derivedId } from './source-records.ts';
 
-export interface NamedSource extends CombinedSource {
-  /** Of the settings: another address is another calendar, whose validators do not count. */
-  address: string;
-  source: Source;
-}
+export type NamedSource = SourceSettings & { source: Source };
 
-export interface SourceStatus {
-  name: string;
-  /** Events that it has, and those of them that are shown as another one. */
-  events: number;
-  merged: number;
-  remarks: Remark[];
-  /** When it was last read successfully; undefined: never. */
-  readMs: number | undefined;
-  /** Why its events may be out of date. */
-  problem: string | undefined;
-}
-
-export interface SourcesOptions {
+interface SourcesOptions {
   /** The first one wins. */
   sources: readonly NamedSource[];
   replica: Replica;
@@ -97,10 +76,6 @@ export class Sources {
   readonly #reads = bulkhead(MAX_READS, Infinity);
   /** The next pass, which waits for its turn: all sources that are stored until then share it. */
   #nextPass: Promise<void> | undefined;
-  /** What the last pass combined besides the sources; undefined: a source has said something since. */
-  #lastInputs: string | undefined;
-  /** How often this class has raised the replica's version. */
-  #ownVersions = 0;
 
   constructor(options: SourcesOptions) {
     this.#options = options;
@@ -134,7 +109,11 @@ export class Sources {
     return [...this.#readings.values()].every(({ isRead }) => isRead);
   }
 
-  status(): { sources: SourceStatus[]; merged: Merge[] } {
+  /**
+   * Of each source: how many events it has, and how many of them are shown as another one; when it was last read
+   * successfully, if ever; and why its events may be out of date.
+   */
+  status() {
     const { sources, replica } = this.#options;
     const shown = sources.map((named) => {
       const { readMs, remarks = [] } = this.#saved(named) ?? {};
@@ -167,11 +146,15 @@ export class Sources {
           this.#save(named, this.#saved(named)!);
           return undefined;
         }
-        // Doubted once, believed the second time.
-        const doubt = reading.isDoubted ? undefined : this.#doubtOf(name, snapshot);
-        reading.isDoubted = doubt !== undefined;
-        if (doubt === undefined) await this.#store(named, snapshot);
-        return doubt;
+        const known = snapshot.isPartial ? [] : sourceKeys(replica.db, name);
+        const now = new Set(snapshot.events.map(({ key }) => key));
+        const gone = known.filter((key) => !now.has(key));
+        // A calendar that lost more than half of its events may be broken. Doubted once, believed the second time.
+        reading.isDoubted = !reading.isDoubted && known.length >= FEW_EVENTS && gone.length > known.length / 2;
+        if (reading.isDoubted)
+          return `${gone.length} of ${known.length} events are gone: they stay until the source is read once more`;
+        await this.#store(named, snapshot, gone);
+        return undefined;
       });
       if (problem === undefined) await this.#combine();
       reading.failures = 0;
@@ -179,7 +162,7 @@ export class Sources {
       if (this.#stopping.signal.aborted) return false;
       reading.failures += 1;
       // The address may be a secret.
-      problem = String(error instanceof Error ? error.message : error).replaceAll(named.address, 'its address');
+      problem = String(error instanceof Error ? error.message : error).replaceAll(sourceAddress(named), 'its address');
     }
     reading.problem = problem;
     reading.isRead = true;
@@ -194,16 +177,8 @@ export class Sources {
     return done;
   }
 
-  /** Why the answer is not believed yet: a calendar that lost more than half of its events may be broken. */
-  #doubtOf(name: string, { events, isPartial }: SourceSnapshot): string | undefined {
-    const keys = isPartial ? [] : sourceKeys(this.#options.replica.db, name);
-    const now = new Set(events.map(({ key }) => key));
-    const gone = keys.filter((key) => !now.has(key)).length;
-    if (keys.length < FEW_EVENTS || gone <= keys.length / 2) return undefined;
-    return `${gone} of ${keys.length} events are gone: they stay until the source is read once more`;
-  }
-
-  readonly #addressKey = ({ address }: NamedSource) => createHash('sha256').update(address).digest('base64url');
+  /** Another address is another calendar, whose validators do not count. */
+  readonly #addressKey = (named: NamedSource) => createHash('sha256').update(sourceAddress(named)).digest('base64url');
 
   #saved(named: NamedSource): SavedState | undefined {
     const { db } = this.#options.replica;
@@ -212,18 +187,14 @@ export class Sources {
   }
 
   /** Keeps what the source says. The validators come last: what an end of the process left out is read again. */
-  async #store(named: NamedSource, { events, remarks, validators, isPartial = false }: SourceSnapshot): Promise<void> {
-    const { replica } = this.#options;
+  async #store(named: NamedSource, snapshot: SourceSnapshot, gone: readonly string[]): Promise<void> {
+    const { events, remarks, validators, isPartial = false } = snapshot;
     const { name: source } = named;
     const noticed = formatWallTime(this.#nowMs());
-    const now = new Set(events.map(({ key }) => key));
-    const gone = isPartial ? [] : sourceKeys(replica.db, source).filter((key) => !now.has(key));
     for (const batch of batchesOf(events, BATCH_SIZE)) {
       const sourceEvents = batch.flatMap((event) => this.#changedRow(source, event, noticed) ?? []);
-      if (sourceEvents.length > 0) this.#lastInputs = undefined;
       await this.#apply({ sourceEvents });
     }
-    if (gone.length > 0) this.#lastInputs = undefined;
     for (const changes of forgetting(source, gone)) await this.#apply(changes);
     // The rest of a partial answer is read again, although its ETag may be the same.
     this.#save(named, { validators: isPartial ? {} : validators, remarks });
@@ -247,25 +218,18 @@ export class Sources {
   /** One transaction, after which requests are answered. */
   async #apply(changes: ChangeSet): Promise<void> {
     const { replica } = this.#options;
-    const { version } = replica;
     const changed = replica.apply(changes);
-    this.#ownVersions += replica.version - version;
     await nextTurn();
     while (changed > 0 && compactTextIndex(replica.db)) await nextTurn();
     this.#stopping.signal.throwIfAborted();
   }
 
-  /** Resolves after a pass that begins from now on, unless nothing has changed since the last one. */
+  /** Resolves after a pass that begins from now on. */
   #combine(): Promise<void> {
     this.#nextPass ??= this.#oneAtATime(async () => {
       this.#nextPass = undefined;
       const { replica, site, sources } = this.#options;
-      // The sources aside. Of version 40 of the replica, 12 came from here: `[28, {…}]`.
-      const inputs = JSON.stringify([replica.version - this.#ownVersions, site()]);
-      if (this.#lastInputs === inputs) return;
-      this.#lastInputs = undefined;
       await combine({ db: replica.db, site: site(), sources, apply: (changes) => this.#apply(changes) });
-      this.#lastInputs = inputs;
     });
     return this.#nextPass;
   }

@@ -65,11 +65,11 @@ describe('sources', () => {
   let nowMs = Date.UTC(2027, 0, 1);
   let onRead: (observation: { source: string; problem: string | undefined }) => void;
 
-  const open = async (names = ['library', 'theatre'], isMerged = true) => {
+  const open = async (names = ['library', 'theatre'], merge = true) => {
     const stubs: Record<string, StubSource> = { library, theatre };
     sources = new Sources({
       sources: names.map((name) => ({
-        ...{ name, address: `https://${name}.example/secret`, isMerged, source: stubs[name]! },
+        ...{ name, events: `https://${name}.example/secret`, merge, source: stubs[name]! },
         categories: name === 'library' ? ['Reading & Talks'] : [],
       })),
       replica: gateway.replica,
@@ -136,7 +136,7 @@ describe('sources', () => {
     const source = {
       read: () => new Promise<undefined>((resolve) => void answers.push(() => resolve(undefined))),
     };
-    const slow = { address: '', categories: [], isMerged: true, source };
+    const slow = { events: '', source };
     sources = new Sources({
       sources: ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ name, ...slow })),
       replica: gateway.replica,
