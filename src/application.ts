@@ -18,7 +18,7 @@ import { createListener } from './http/app.ts';
 import { Authenticator } from './http/auth.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { RateLimit, type SharedCounters } from './http/client-limits.ts';
-import { createPublicRead, createUseCases } from './http/endpoints.ts';
+import { createPublicRead } from './http/endpoints.ts';
 import { createCors } from './http/headers.ts';
 import { Idempotency } from './http/idempotency.ts';
 import { LoginLimit } from './http/login-limit.ts';
@@ -54,10 +54,8 @@ export function createApplication(options: ApplicationOptions) {
   const publicUrl = publicUrlOf(config);
   const clientAddress = createClientAddress(config.listen.trustProxies, observe);
   const services = createServices(options);
-  const useCases = createUseCases(services);
   const routeOptions = {
     services,
-    useCases,
     idempotency: new Idempotency(services, options.idempotencyKeys ?? openIdempotencyStore(replica.db)),
     limits,
   };
@@ -89,7 +87,7 @@ export function createApplication(options: ApplicationOptions) {
     clientAddress,
     publicUrl,
   });
-  return { services, useCases, listener };
+  return { services, listener };
 }
 
 function createServices(options: ApplicationOptions): Services {

@@ -21,21 +21,20 @@ import {
   requestedPage,
   withAccess,
 } from './list-response.ts';
-import type { ApiResponse, RequestContext } from './request.ts';
+import type { ApiResponse } from './request.ts';
 import { searchWords } from './search-words.ts';
-import type { Services } from './services.ts';
+import type { ApiRequest, Services } from './services.ts';
 import type { Steps } from './turns.ts';
 
 /** Builds a response from one page of the events that the actor may list. Throws `ApiError` and `CmsUnavailable`. */
 export const buildFromEvents = (
-  services: Services,
   input: Input,
-  request: RequestContext,
+  request: ApiRequest,
   pageSizes: PageSizes,
   build: (page: ListPage) => Steps<ApiResponse>,
 ): Promise<ApiResponse> =>
-  withAccess(services, 'event', ['venue', 'organizer'], input, request, (access) =>
-    buildFound(request, () => findEvents(services, input, access, pageSizes), build),
+  withAccess('event', ['venue', 'organizer'], input, request, (access) =>
+    buildFound(request, () => findEvents(request.services, input, access, pageSizes), build),
   );
 
 async function findEvents(

@@ -13,7 +13,7 @@ import type { IdPage, PageWindow } from '../store/lists.ts';
 import { byteLength } from '../text/bytes.ts';
 import { identityOfList, listItems, RenderedList } from './rendered-records.ts';
 import { type ApiResponse, type RequestContext, unpublishedScopes } from './request.ts';
-import type { Services } from './services.ts';
+import type { ApiRequest, Services } from './services.ts';
 import { runInOneTurn, runInTurns, type Steps, withSlot } from './turns.ts';
 
 export interface ListAccess {
@@ -50,13 +50,13 @@ export function assertServable({ sync }: Pick<Services, 'sync'>): void {
  * @throws ApiError 503 until the initial sync is complete; CmsUnavailable
  */
 export async function withAccess<T>(
-  services: Services,
   kind: PostKind,
   otherKinds: readonly PostKind[],
   input: Input,
-  request: RequestContext,
+  request: ApiRequest,
   use: (access: ListAccess) => Promise<T>,
 ): Promise<T> {
+  const { services } = request;
   const { replica, unpublishedRecords } = services;
   assertServable(services);
   const scopes = await unpublishedScopes(services, [kind, ...otherKinds], request);
@@ -93,11 +93,8 @@ export function assertPageExists({ kind, total, page }: Pick<ListPage, 'kind' | 
  * Finds the page of a list and builds its response. Throws 404 for a page after the last one, and 400
  * `calendar_list_too_large`.
  */
-export const listResponse = (
-  services: Services,
-  find: () => Promise<ListPage>,
-  request: RequestContext,
-): Promise<ApiResponse> => buildFound(request, find, (page) => responseSteps(services, page, request.baseUrl));
+export const listResponse = (find: () => Promise<ListPage>, request: ApiRequest): Promise<ApiResponse> =>
+  buildFound(request, find, (page) => responseSteps(page, request));
 
 /**
  * Builds a response from the page of a list, in several turns of the event loop if that takes long. If what
@@ -117,7 +114,7 @@ export async function buildFound(
 }
 
 /** The response to the public may be cached; that to staff is the actor's own. */
-export function* responseSteps(services: Services, listPage: ListPage, baseUrl: string): Steps<ApiResponse> {
+export function* responseSteps(listPage: ListPage, { services, baseUrl }: ApiRequest): Steps<ApiResponse> {
   assertPageExists(listPage);
   const { kind, total, page, isPublic, visible, validUntilMs } = listPage;
   const name = PLURALS[kind];
