@@ -107,8 +107,7 @@ function createServices(options: ApplicationOptions): Services {
     site,
     peers,
     permissions: new Permissions({ cms, mapping, serviceCredentials }),
-    // The option `max` would allocate memory for all of them in advance.
-    slugs: new LRUCache<string, number>({ maxSize: MAX_SLUGS, sizeCalculation: () => 1 }),
+    slugs: new LRUCache<string, number>({ max: MAX_SLUGS }),
     lookupLimit: new LookupLimit(() => sync.state().complete, clocks?.attemptsMs),
     passwordAttempts: new PasswordAttempts(clocks?.attemptsMs),
     imageFetcher: createImageFetcher(),

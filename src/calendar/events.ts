@@ -14,9 +14,8 @@ import { NUMBER } from '../time/php-dates.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import { normalizeCost, numericCost, serializeCost } from './cost.ts';
 import { eventTimes, zoneOf } from './dates.ts';
-import { buildFromEvents } from './event-reads.ts';
+import { eventList } from './event-reads.ts';
 import { prepareLinked } from './linked-records.ts';
-import { responseSteps } from './list-response.ts';
 import { asActorSees, existingTermIds, findTermByText, singlePost } from './read-post.ts';
 import type { ApiResponse } from './request.ts';
 import type { ApiRequest, Services } from './services.ts';
@@ -25,8 +24,7 @@ import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, t
 
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
 export const events = {
-  list: (input: Input, request: ApiRequest): Promise<ApiResponse> =>
-    buildFromEvents(input, request, request.services.lists, (page) => responseSteps(page, request)),
+  list: (input: Input, request: ApiRequest): Promise<ApiResponse> => eventList(input, request, request.services.lists),
 
   read: (id: number, input: Input, request: ApiRequest): Promise<ApiResponse> =>
     singlePost('event', id, input, request),

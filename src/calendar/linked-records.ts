@@ -14,14 +14,7 @@ import { formatWallTime } from '../time/wall-time.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound } from './dates.ts';
 import { findDuplicate } from './duplicates.ts';
-import {
-  findWithImages,
-  type ListAccess,
-  type ListPage,
-  listResponse,
-  requestedPage,
-  withAccess,
-} from './list-response.ts';
+import { findWithImages, type ListAccess, type ListPage, listResponse, requestedPage } from './list-response.ts';
 import { asActorSees, singlePost } from './read-post.ts';
 import type { ApiResponse } from './request.ts';
 import { linkedSearchWords } from './search-words.ts';
@@ -31,9 +24,7 @@ import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, t
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
 export const linkedRecords = (kind: LinkedKind) => ({
   list: (input: Input, request: ApiRequest): Promise<ApiResponse> =>
-    withAccess(kind, ['event'], input, request, (access) =>
-      listResponse(() => findPage(kind, input, request.services, access), request),
-    ),
+    listResponse([kind, 'event'], input, request, (access) => findPage(kind, input, request.services, access)),
 
   read: (id: number, input: Input, request: ApiRequest): Promise<ApiResponse> => singlePost(kind, id, input, request),
 

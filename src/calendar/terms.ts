@@ -5,19 +5,12 @@ import { invalidParam, tagHasNoParent } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { TermOrder } from '../interface/parameters.ts';
 import type { JsonObject } from '../model/json.ts';
-import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
+import { PLURALS, type PostKind, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
 import { listTerms } from '../store/lists.ts';
 import { getRecord, getRecords, withDescendants } from '../store/records.ts';
 import { withApiErrors } from './cms-errors.ts';
 import { instantBound } from './dates.ts';
-import {
-  assertServable,
-  type ListAccess,
-  type ListPage,
-  listResponse,
-  requestedPage,
-  withAccess,
-} from './list-response.ts';
+import { type ListAccess, type ListPage, listResponse, requestedPage } from './list-response.ts';
 import { findRendered, renderPublic, singleResponse } from './rendered-records.ts';
 import { type ApiResponse, writableMapping } from './request.ts';
 import type { Audience } from './serializer.ts';
@@ -114,14 +107,9 @@ function createdResponse(record: TermRecord, request: ApiRequest): ApiResponse {
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
 export const terms = (kind: TermKind) => ({
   /** Only the terms of one event depend on what the actor may see. */
-  async list(input: Input, request: ApiRequest): Promise<ApiResponse> {
-    const { services } = request;
-    const respond = (visible: ListAccess['visible']) =>
-      listResponse(async () => findPage(kind, input, services, visible), request);
-    if (input.values.event !== undefined || input.values.post !== undefined)
-      return withAccess('event', [], input, request, ({ visible }) => respond(visible));
-    assertServable(services);
-    return respond(services.replica.db);
+  list(input: Input, request: ApiRequest): Promise<ApiResponse> {
+    const kinds: PostKind[] = input.values.event === undefined && input.values.post === undefined ? [] : ['event'];
+    return listResponse(kinds, input, request, async ({ visible }) => findPage(kind, input, request.services, visible));
   },
 
   async read(id: number, { raw }: Input, request: ApiRequest): Promise<ApiResponse> {

@@ -12,10 +12,10 @@ import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
-import { buildFromEvents } from '../event-reads.ts';
+import { eventList } from '../event-reads.ts';
 import { assertPageExists, assertServable, type ListPage, type PageSizes, urlParams } from '../list-response.ts';
 import { singlePost } from '../read-post.ts';
-import { contentHash, listItems } from '../rendered-records.ts';
+import { contentHash, listItems, parseRendered } from '../rendered-records.ts';
 import type { ApiResponse } from '../request.ts';
 import type { ApiRequest } from '../services.ts';
 import { type Steps, TURN_BYTES } from '../turns.ts';
@@ -47,16 +47,15 @@ interface FeedFormat<T> {
 
 /** A feed is written from the JSON of the list: it shows nothing else. */
 function* feedSteps<T>(page: ListPage, request: ApiRequest, { write, respond }: FeedFormat<T>): Steps<ApiResponse> {
-  const { services, baseUrl } = request;
   assertPageExists(page);
-  const { ids, validUntilMs, visible, isPublic } = page;
-  const replicaVersion = services.replica.version;
+  const { ids, validUntilMs, isPublic } = page;
+  const replicaVersion = request.services.replica.version;
   const cacheTags = new Set(['events']);
   const items: T[] = [];
   let chargedBytes = 0;
   for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
     const some = { ...page, ids: ids.slice(from, from + EVENTS_PER_STEP) };
-    for (const entry of yield* listItems(services, some, { baseUrl, visible }, isPublic)) {
+    for (const entry of yield* listItems(some, request)) {
       items.push(write(parseEvent(entry.bytes)));
       for (const tag of entry.cacheTags) cacheTags.add(tag);
       // The client pays for all bytes. For the pauses, `listItems` has yielded those that it rendered.
@@ -73,7 +72,7 @@ function* feedSteps<T>(page: ListPage, request: ApiRequest, { write, respond }: 
 }
 
 const listFeed = <T>(input: Input, request: ApiRequest, format: FeedFormat<T>): Promise<ApiResponse> =>
-  buildFromEvents(input, request, format.pageSizes, (page) => feedSteps(page, request, format));
+  eventList(input, request, format.pageSizes, (page) => feedSteps(page, request, format));
 
 const nameOf = ({ services }: ApiRequest): string => decodeEntities(services.site().name) || 'Calendar';
 
@@ -118,7 +117,7 @@ export const feeds = {
     }),
 };
 
-const parseEvent = (json: Uint8Array): FeedEvent => JSON.parse(Buffer.from(json).toString());
+const parseEvent = (json: Uint8Array) => parseRendered(json) as unknown as FeedEvent;
 
 /** An event in the trash, for apps that have imported its file, which they know by its UID. */
 const cancelledEvent = (event: CancelledEvent): FeedEvent => ({
