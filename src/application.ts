@@ -7,7 +7,6 @@ import { CmsRecords } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
 import { assertServable } from './calendar/list-response.ts';
 import { Permissions } from './calendar/request.ts';
-import { Serializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
 import { UnpublishedRecordsCache } from './calendar/unpublished-records.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
@@ -111,7 +110,6 @@ function createServices(options: ApplicationOptions): Services {
     lookupLimit: new LookupLimit(() => sync.state().complete, clocks?.attemptsMs),
     passwordAttempts: new PasswordAttempts(clocks?.attemptsMs),
     imageFetcher: createImageFetcher(),
-    serializer: new Serializer(replica.db, mapping, site, config.cost),
     cost: config.cost,
     lists: config.lists,
   };

@@ -24,7 +24,7 @@ import { NUMBER } from '../time/php-dates.ts';
 import { cmsToApiError, unknownId, withApiErrors } from './cms-errors.ts';
 import { findRendered, renderPublic, singleResponse } from './rendered-records.ts';
 import { type ApiResponse, callOptions, unpublishedScopes } from './request.ts';
-import type { Audience, SerializeOptions } from './serializer.ts';
+import { type Audience, type SerializeOptions, serialize } from './serializer.ts';
 import type { ApiRequest, Services } from './services.ts';
 
 /** `Cms.exists` makes at most this many calls. */
@@ -59,8 +59,8 @@ export async function asActorSees(
   request: ApiRequest,
   options: SerializeOptions,
 ): Promise<JsonObject> {
-  const { replica, unpublishedRecords, serializer } = request.services;
-  const jsonIn = (visible: VisibleRecords) => serializer.record(record, { baseUrl: request.baseUrl, visible }, options);
+  const { replica, unpublishedRecords } = request.services;
+  const jsonIn = (visible: VisibleRecords) => serialize(record, { ...request, visible }, options);
   const linked = record.kind === 'event' ? [...record.venues, ...record.organizers] : [];
   const areLinkedPublic = linked.every((id) => kindOf(replica.db, id) !== undefined);
   const missingImages = record.image === 0 || getImage(replica.db, record.image) ? [] : [record.image];
@@ -78,18 +78,18 @@ export async function asActorSees(
 
 /** The response to a read of one post. Anonymous callers without a password share one rendering. */
 export async function singlePost(kind: PostKind, id: number, input: Input, request: ApiRequest): Promise<ApiResponse> {
-  const { serializer, replica } = request.services;
+  const { replica } = request.services;
   const password = (input.values.password ?? input.raw.password) as string | undefined;
   const editing = input.raw.context === 'edit';
   const isPlain = !password && !request.actor.account;
-  const audience: Audience = { baseUrl: request.baseUrl, visible: replica.db };
+  const audience: Audience = { ...request, visible: replica.db };
   const rendered = isPlain ? findRendered(replica.rendered, kind, id, audience, 'single') : undefined;
   if (rendered) return singleResponse(rendered);
   const { record, unlocked } = await readPost(kind, id, request, { password, editing });
   // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in `record`.
   const shared = isPlain ? getRecord(replica.db, kind, id) : undefined;
   if (shared) {
-    const json = serializer.record(shared, audience, { single: true });
+    const json = serialize(shared, audience, { single: true });
     return singleResponse(renderPublic(replica.rendered, shared, audience, 'single', json));
   }
   return { status: 200, body: await asActorSees(record, request, { single: true, unlocked }) };

@@ -9,7 +9,7 @@ import { getRecords } from '../store/records.ts';
 import type { RenderedCache, RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
 import type { ApiResponse } from './request.ts';
-import { type Audience, RECORDS_PER_READ } from './serializer.ts';
+import { type Audience, RECORDS_PER_READ, serialize } from './serializer.ts';
 import type { ApiRequest } from './services.ts';
 import type { Steps } from './turns.ts';
 
@@ -75,11 +75,10 @@ const MAX_LIST_BYTES = 8 * 1024 * 1024;
  */
 export function* listItems(
   { kind, ids, visible, isPublic }: { kind: Kind; ids: number[]; visible: VisibleRecords; isPublic: boolean },
-  { services, baseUrl }: ApiRequest,
+  request: ApiRequest,
 ): Steps<RenderedRecord[]> {
-  const { serializer } = services;
-  const cache = services.replica.rendered;
-  const audience: Audience = { baseUrl, visible };
+  const cache = request.services.replica.rendered;
+  const audience: Audience = { ...request, visible };
   const items = new Map<number, RenderedRecord>();
   let listBytes = 0;
   const add = (id: number, item: RenderedRecord): void => {
@@ -95,7 +94,7 @@ export function* listItems(
   for (let from = 0; from < missing.length; from += RECORDS_PER_READ) {
     const records = getRecords(visible, kind, missing.slice(from, from + RECORDS_PER_READ));
     for (const [id, record] of records) {
-      const json = serializer.record(record, audience);
+      const json = serialize(record, audience);
       const item = isPublic ? renderPublic(cache, record, audience, 'item', json) : render(record, json);
       add(id, item);
       yield item.bytes.byteLength;

@@ -12,7 +12,6 @@ import type { Sync } from '../sync/sync.ts';
 import type { LookupLimit, PasswordAttempts } from './anonymous-limits.ts';
 import type { CmsRecords, PeersPort } from './cms-records.ts';
 import type { Permissions, RequestContext } from './request.ts';
-import type { Serializer } from './serializer.ts';
 import type { UnpublishedRecordsCache } from './unpublished-records.ts';
 
 export interface Services {
@@ -23,7 +22,6 @@ export interface Services {
   cms: Cms;
   mapping: Mapping;
   sync: Sync;
-  serializer: Serializer;
   /** The currency of costs without one. */
   cost: Config['cost'] | undefined;
   permissions: Permissions;

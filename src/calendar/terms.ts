@@ -13,7 +13,7 @@ import { instantBound } from './dates.ts';
 import { type ListAccess, type ListPage, listResponse, requestedPage } from './list-response.ts';
 import { findRendered, renderPublic, singleResponse } from './rendered-records.ts';
 import { type ApiResponse, writableMapping } from './request.ts';
-import type { Audience } from './serializer.ts';
+import { type Audience, serializeTerm } from './serializer.ts';
 import type { ApiRequest, Services } from './services.ts';
 
 /** In characters: the column of WordPress. */
@@ -21,10 +21,10 @@ const MAX_NAME = 200;
 const FIELDS = ['name', 'description', 'slug', 'parent'] as const;
 
 /** Terms are public. Writes and lists of the terms of an event depend on the actor. */
-const audienceOf = ({ baseUrl, services }: ApiRequest): Audience => ({ baseUrl, visible: services.replica.db });
+const audienceOf = (request: ApiRequest): Audience => ({ ...request, visible: request.services.replica.db });
 
 const serializeSingle = (record: TermRecord, request: ApiRequest): JsonObject => ({
-  ...request.services.serializer.term(record, audienceOf(request)),
+  ...serializeTerm(record, audienceOf(request)),
   _links: cmsLinks(record, request.services),
 });
 
@@ -42,10 +42,9 @@ function cmsLinks({ kind, id, parent }: TermRecord, { mapping, cms, site }: Serv
 
 /** The parent in the CMS's short form, for `_embed`. */
 function parentLinks(record: TermRecord, request: ApiRequest): JsonObject {
-  const { replica, serializer } = request.services;
-  const parent = getRecord(replica.db, record.kind, record.parent);
+  const parent = getRecord(request.services.replica.db, record.kind, record.parent);
   if (!parent) return {};
-  const { id, url, name, slug, taxonomy } = serializer.term(parent, audienceOf(request));
+  const { id, url, name, slug, taxonomy } = serializeTerm(parent, audienceOf(request));
   return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: cmsLinks(parent, request.services) }] } };
 }
 
@@ -147,7 +146,7 @@ export const terms = (kind: TermKind) => ({
     const record = getRecord(db, kind, id);
     if (!record) throw invalidParam('id');
     writableMapping(services, kind, id);
-    const body = services.serializer.term(record, audienceOf(request));
+    const body = serializeTerm(record, audienceOf(request));
     const descendants = getRecords(db, kind, withDescendants(db, [id])).values();
     const moved = [...descendants].filter(({ parent }) => parent === id);
     await withApiErrors({ kind, id, anonymous: false }, () => services.cmsRecords.delete(kind, id, request, moved));
