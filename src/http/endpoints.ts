@@ -167,7 +167,7 @@ function createEndpointRunner({ services, idempotency, limits }: RouteOptions) {
       throw notReady(services.sync.status().percent);
     if (!WRITE_OPERATIONS.has(operation)) return runOperation(endpointRequest, request);
     const created: CreatedRecord[] = [];
-    const images = createRequestImages(services, { actor, requestId, created });
+    const images = createRequestImages({ ...request, created });
     try {
       return await runOncePerKey(endpointRequest, { ...request, images, created, isDryRun });
     } finally {

@@ -94,7 +94,7 @@ export function writeFixture() {
         bytes: Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
       }));
       const created: CreatedRecord[] = [];
-      const images = createRequestImages({ ...gateway.services, imageFetcher }, { actor, created });
+      const images = createRequestImages({ services: { ...gateway.services, imageFetcher }, actor, created });
       const request: ApiRequest = { services: gateway.services, actor, baseUrl: BASE, images, created };
       const routePath = operation === 'create' ? path : `${path}/{id}`;
       const route = ROUTES.find((candidate) => candidate.path === routePath)!;
