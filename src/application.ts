@@ -7,7 +7,6 @@ import { CmsRecords } from './calendar/cms-records.ts';
 import { todayAt } from './calendar/dates.ts';
 import { assertServable } from './calendar/list-response.ts';
 import { Permissions } from './calendar/request.ts';
-import { Serializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
 import { UnpublishedRecordsCache } from './calendar/unpublished-records.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
@@ -18,7 +17,7 @@ import { createListener } from './http/app.ts';
 import { Authenticator } from './http/auth.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { RateLimit, type SharedCounters } from './http/client-limits.ts';
-import { createPublicRead, createUseCases } from './http/endpoints.ts';
+import { createPublicRead } from './http/endpoints.ts';
 import { createCors } from './http/headers.ts';
 import { Idempotency } from './http/idempotency.ts';
 import { LoginLimit } from './http/login-limit.ts';
@@ -54,10 +53,8 @@ export function createApplication(options: ApplicationOptions) {
   const publicUrl = publicUrlOf(config);
   const clientAddress = createClientAddress(config.listen.trustProxies, observe);
   const services = createServices(options);
-  const useCases = createUseCases(services);
   const routeOptions = {
     services,
-    useCases,
     idempotency: new Idempotency(services, options.idempotencyKeys ?? openIdempotencyStore(replica.db)),
     limits,
   };
@@ -89,7 +86,7 @@ export function createApplication(options: ApplicationOptions) {
     clientAddress,
     publicUrl,
   });
-  return { services, useCases, listener };
+  return { services, listener };
 }
 
 function createServices(options: ApplicationOptions): Services {
@@ -108,12 +105,10 @@ function createServices(options: ApplicationOptions): Services {
     site,
     peers,
     permissions: new Permissions({ cms, mapping, serviceCredentials }),
-    // The option `max` would allocate memory for all of them in advance.
-    slugs: new LRUCache<string, number>({ maxSize: MAX_SLUGS, sizeCalculation: () => 1 }),
+    slugs: new LRUCache<string, number>({ max: MAX_SLUGS }),
     lookupLimit: new LookupLimit(() => sync.state().complete, clocks?.attemptsMs),
     passwordAttempts: new PasswordAttempts(clocks?.attemptsMs),
     imageFetcher: createImageFetcher(),
-    serializer: new Serializer(replica.db, mapping, site, config.cost),
     cost: config.cost,
     lists: config.lists,
   };

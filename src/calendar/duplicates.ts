@@ -30,13 +30,14 @@ export function comparableText(html: string): string {
  * @param fields what a new record would get
  */
 export async function findDuplicate(
-  { services, kind, input, request }: PostWrite<LinkedKind>,
+  { kind, input, request }: PostWrite<LinkedKind>,
   fields: Record<string, unknown>,
 ): Promise<LinkedRecord | undefined> {
   const { byField } = input;
   const name = comparableText(String(byField.title));
   const longestWord = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
   if (!longestWord) return undefined;
+  const { services } = request;
   const { replica, unpublishedRecords } = services;
   const isSame = (record: LinkedRecord) =>
     comparableText(record.title) === name && !differs(services, record, byField, fields);

@@ -13,34 +13,36 @@ import { getRecord, withDescendants } from '../store/records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts';
 import {
-  buildFound,
   findWithImages,
   type ListAccess,
   type ListPage,
+  listResponse,
   type PageSizes,
   requestedPage,
-  withAccess,
 } from './list-response.ts';
-import type { ApiResponse, RequestContext } from './request.ts';
+import type { ApiResponse } from './request.ts';
 import { searchWords } from './search-words.ts';
-import type { Services } from './services.ts';
+import type { ApiRequest, Services } from './services.ts';
 import type { Steps } from './turns.ts';
 
-/** Builds a response from one page of the events that the actor may list. Throws `ApiError` and `CmsUnavailable`. */
-export const buildFromEvents = (
-  services: Services,
+/** The response with one page of the events that the actor may list. Throws `ApiError` and `CmsUnavailable`. */
+export const eventList = (
   input: Input,
-  request: RequestContext,
+  request: ApiRequest,
   pageSizes: PageSizes,
-  build: (page: ListPage) => Steps<ApiResponse>,
+  build?: (page: ListPage, request: ApiRequest) => Steps<ApiResponse>,
 ): Promise<ApiResponse> =>
-  withAccess(services, 'event', ['venue', 'organizer'], input, request, (access) =>
-    buildFound(request, () => findEvents(services, input, access, pageSizes), build),
+  listResponse(
+    ['event', 'venue', 'organizer'],
+    input,
+    request,
+    (access) => findEvents(input, request.services, access, pageSizes),
+    build,
   );
 
 async function findEvents(
-  services: Services,
   { values, raw }: Input,
+  services: Services,
   access: ListAccess,
   pageSizes: PageSizes,
 ): Promise<ListPage> {

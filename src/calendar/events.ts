@@ -14,40 +14,24 @@ import { NUMBER } from '../time/php-dates.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import { normalizeCost, numericCost, serializeCost } from './cost.ts';
 import { eventTimes, zoneOf } from './dates.ts';
-import { buildFromEvents } from './event-reads.ts';
-import type { LinkedRecords } from './linked-records.ts';
-import { responseSteps } from './list-response.ts';
+import { eventList } from './event-reads.ts';
+import { prepareLinked } from './linked-records.ts';
 import { asActorSees, existingTermIds, findTermByText, singlePost } from './read-post.ts';
-import type { ApiResponse, RequestContext } from './request.ts';
-import type { Services } from './services.ts';
+import type { ApiResponse } from './request.ts';
+import type { ApiRequest, Services } from './services.ts';
 import { soloTurn } from './turns.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
 
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
-export class Events {
-  readonly #services: Services;
-  readonly #linkedRecords: Record<LinkedKind, LinkedRecords>;
+export const events = {
+  list: (input: Input, request: ApiRequest): Promise<ApiResponse> => eventList(input, request, request.services.lists),
 
-  /** @param linkedRecords creates the venues and organizers in an event's body */
-  constructor(services: Services, linkedRecords: Record<LinkedKind, LinkedRecords>) {
-    this.#services = services;
-    this.#linkedRecords = linkedRecords;
-  }
+  read: (id: number, input: Input, request: ApiRequest): Promise<ApiResponse> =>
+    singlePost('event', id, input, request),
 
-  list(input: Input, request: RequestContext): Promise<ApiResponse> {
-    const services = this.#services;
-    return buildFromEvents(services, input, request, services.lists, (page) =>
-      responseSteps(services, page, request.baseUrl),
-    );
-  }
-
-  read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-    return singlePost(this.#services, 'event', id, input, request);
-  }
-
-  async create(input: Input, request: RequestContext): Promise<ApiResponse> {
-    const write = await beginWrite(this.#services, 'event', input, request);
-    const checked = await checkedFields(write, this.#linkedRecords);
+  async create(input: Input, request: ApiRequest): Promise<ApiResponse> {
+    const write = await beginWrite('event', input, request);
+    const checked = await checkedFields(write);
     if (request.isDryRun) return dryRunResult('create', checked, input);
     const fields = await withTargets(write, checked);
     const created = await save(write, fields);
@@ -55,23 +39,23 @@ export class Events {
     // sticky event a second time, so that its `modified` is now: clients that ask for what changed find it.
     const needsSecondSave = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
     const record = needsSecondSave ? await save({ ...write, stored: created }, { sticky: true }) : created;
-    return { status: 201, body: await asActorSees(this.#services, record, request, { unlocked: true }) };
-  }
+    return { status: 201, body: await asActorSees(record, request, { unlocked: true }) };
+  },
 
-  async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-    const write = await beginWrite(this.#services, 'event', input, request, id);
-    const checked = await checkedFields(write, this.#linkedRecords);
+  async update(id: number, input: Input, request: ApiRequest): Promise<ApiResponse> {
+    const write = await beginWrite('event', input, request, id);
+    const checked = await checkedFields(write);
     if (request.isDryRun) return dryRunResult('update', checked, input);
     const record = await save(write, await withTargets(write, checked));
-    return { status: 200, body: await asActorSees(this.#services, record, request, { unlocked: true }) };
-  }
+    return { status: 200, body: await asActorSees(record, request, { unlocked: true }) };
+  },
 
-  async delete(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-    if (request.isDryRun) return tryDelete(await beginWrite(this.#services, 'event', input, request, id));
-    const trashed = await trashPost(this.#services, 'event', id, request);
-    return { status: 200, body: await asActorSees(this.#services, trashed, request, { unlocked: true }) };
-  }
-}
+  async delete(id: number, input: Input, request: ApiRequest): Promise<ApiResponse> {
+    if (request.isDryRun) return tryDelete(await beginWrite('event', input, request, id));
+    const trashed = await trashPost('event', id, request);
+    return { status: 200, body: await asActorSees(trashed, request, { unlocked: true }) };
+  },
+};
 
 /**
  * An event without title, description and excerpt is invalid. WordPress would say so only after the linked
@@ -105,11 +89,9 @@ interface CheckedFields {
  * Checks all of a body, and writes nothing. `postFields` has what all posts have, such as the title; `copiedValues` the
  * rows of fields.ts that responses copy, such as `featured`; `timesOf` the times. The rest is here.
  */
-async function checkedFields(
-  write: PostWrite<'event'>,
-  linkedRecords: Record<LinkedKind, LinkedRecords>,
-): Promise<CheckedFields> {
-  const { services, input, request, stored } = write;
+async function checkedFields(write: PostWrite<'event'>): Promise<CheckedFields> {
+  const { input, request, stored } = write;
+  const { services } = request;
   const { byField } = input;
   assertNotBlank(input);
   const fields: Partial<EventFields> = await postFields(write);
@@ -127,8 +109,8 @@ async function checkedFields(
     const items = byField[field] as unknown[] | null | undefined;
     // `venue: null` removes all venues (docs/differences.md). `tags: null` changes nothing, as in the original.
     if (kind === 'venue' || kind === 'organizer') {
-      if (items !== undefined) targets[field] = await findLinked(linkedRecords[kind], items ?? [], request);
-    } else if (items) targets[field] = await findTerms(services, kind, items, request);
+      if (items !== undefined) targets[field] = await findLinked(kind, items ?? [], request);
+    } else if (items) targets[field] = await findTerms(kind, items, request);
   }
   for (const [field, ofField] of Object.entries(targets))
     if (ofField.some((target) => typeof target === 'number' && target >= FIRST_SOURCE_ID))
@@ -138,10 +120,7 @@ async function checkedFields(
 }
 
 /** The fields, with the ids of the targets: creates those that are missing. */
-async function withTargets(
-  write: PostWrite<'event'>,
-  { fields, targets }: CheckedFields,
-): Promise<Partial<EventFields>> {
+async function withTargets(write: PostWrite<'event'>, { fields, targets }: CheckedFields) {
   for (const [field, ofField] of Object.entries(targets)) {
     const ids = new Set<number>();
     for (const target of ofField) ids.add(typeof target === 'number' ? target : await target());
@@ -171,8 +150,9 @@ function tryDelete({ stored }: PostWrite<'event'>): ApiResponse {
 }
 
 /** A client sends back what it read: `$5 – $10` does not replace a stored `5-10`. */
-function isShownCost({ services, stored }: PostWrite<'event'>, cost: Cost): boolean {
+function isShownCost({ request, stored }: PostWrite<'event'>, cost: Cost): boolean {
   if (!stored || typeof cost !== 'string' || cost === '') return false;
+  const { services } = request;
   const shown = serializeCost(decodeCost(stored.cost), services.cost, services.site().settings);
   return escapeHtmlOnce(cost) === shown.fields.cost;
 }
@@ -206,7 +186,8 @@ function checkableTargets({ mapping }: Services, targets: Targets): Partial<Even
 }
 
 /** Returns start, end and zone if the body has any of them; an update returns only those that change. */
-function timesOf({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
+function timesOf({ request, input, stored }: PostWrite<'event'>): Partial<EventFields> {
+  const { services } = request;
   const { byField } = input;
   if (stored && TIMES.every((name) => byField[name] === undefined)) return {};
   const zone = zoneOf(services);
@@ -230,15 +211,11 @@ function parseTerm(item: unknown): number | string | undefined {
 }
 
 /** The terms in a body. An unknown id is ignored; an unknown slug or name becomes a new term. */
-async function findTerms(
-  services: Services,
-  kind: TermKind,
-  items: unknown[],
-  request: RequestContext,
-): Promise<Target[]> {
+async function findTerms(kind: TermKind, items: unknown[], request: ApiRequest): Promise<Target[]> {
+  const { services } = request;
   const sent = items.map(parseTerm).filter((term) => term !== undefined);
   const ids = sent.filter((term) => typeof term === 'number');
-  const existing = await existingTermIds(services, kind, ids, request);
+  const existing = await existingTermIds(kind, ids, request);
   const targets: Target[] = [];
   for (const term of sent) {
     // Lets other requests run between two of possibly a thousand items.
@@ -247,7 +224,7 @@ async function findTerms(
       // An earlier item may have created the term, under another spelling of its name.
       targets.push(
         siteTerm(services, kind, term) ??
-          (async () => siteTerm(services, kind, term) ?? createTerm(services, kind, term, request)),
+          (async () => siteTerm(services, kind, term) ?? createTerm(kind, term, request)),
       );
     else if (existing.has(term)) targets.push(term);
   }
@@ -261,21 +238,20 @@ function siteTerm(services: Services, kind: TermKind, text: string): number | un
 }
 
 /** Creates a term, or resolves with the term in the CMS that has the name already. */
-async function createTerm(services: Services, kind: TermKind, name: string, request: RequestContext): Promise<number> {
+async function createTerm(kind: TermKind, name: string, request: ApiRequest): Promise<number> {
   try {
-    return (await services.cmsRecords.create(kind, { name }, request)).id;
+    return (await request.services.cmsRecords.create(kind, { name }, request)).id;
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.existingId === undefined)
       throw cmsToApiError(error, { kind, anonymous: false, parametersAt: () => [PLURALS[kind]] });
     const id = error.existingId;
-    await existingTermIds(services, kind, [id], request);
+    await existingTermIds(kind, [id], request);
     return id;
   }
 }
 
 /** The venues or organizers in a body. Data, of a new record or of one that exists, is checked (`prepare`). */
-async function findLinked(linked: LinkedRecords, items: unknown[], request: RequestContext): Promise<Target[]> {
-  const { kind } = linked;
+async function findLinked(kind: LinkedKind, items: unknown[], request: ApiRequest): Promise<Target[]> {
   const targets: Target[] = [];
   for (const item of items) {
     const data = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : { id: item };
@@ -284,7 +260,7 @@ async function findLinked(linked: LinkedRecords, items: unknown[], request: Requ
       continue;
     }
     await soloTurn();
-    const create = await withLinkedErrors(kind, () => linked.prepare(parseInline(kind, data), request));
+    const create = await withLinkedErrors(kind, () => prepareLinked(kind, parseInline(kind, data), request));
     targets.push(async () => (await withLinkedErrors(kind, create)).id);
   }
   return targets;

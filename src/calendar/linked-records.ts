@@ -13,124 +13,111 @@ import { formatWallTime } from '../time/wall-time.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound } from './dates.ts';
 import { findDuplicate } from './duplicates.ts';
-import {
-  findWithImages,
-  type ListAccess,
-  type ListPage,
-  listResponse,
-  requestedPage,
-  withAccess,
-} from './list-response.ts';
+import { findWithImages, type ListAccess, type ListPage, listResponse, requestedPage } from './list-response.ts';
 import { asActorSees, singlePost } from './read-post.ts';
-import type { ApiResponse, RequestContext } from './request.ts';
+import type { ApiResponse } from './request.ts';
 import { linkedSearchWords } from './search-words.ts';
-import type { Services } from './services.ts';
+import type { ApiRequest, Services } from './services.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
 
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
-export class LinkedRecords {
-  readonly #services: Services;
-  readonly kind: LinkedKind;
+export const linkedRecords = (kind: LinkedKind) => ({
+  list: (input: Input, request: ApiRequest): Promise<ApiResponse> =>
+    listResponse([kind, 'event'], input, request, (access) => findPage(kind, input, request.services, access)),
 
-  constructor(services: Services, kind: LinkedKind) {
-    this.#services = services;
-    this.kind = kind;
-  }
+  read: (id: number, input: Input, request: ApiRequest): Promise<ApiResponse> => singlePost(kind, id, input, request),
 
-  async #find({ values, raw }: Input, access: ListAccess): Promise<ListPage> {
-    const page = requestedPage(values, this.#services.lists);
-    const onlyUpcoming = values.only_with_upcoming === true;
-    const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
-    const filter = {
-      statuses: access.statuses,
-      limit: page.limit,
-      offset: page.offset,
-      words: values.search === undefined ? undefined : linkedSearchWords(String(values.search)),
-      event: values.event === undefined ? undefined : Number(values.event),
-      hasEvents: values.has_events === undefined ? undefined : values.has_events === true,
-      modifiedAfter: modifiedAfter.utc,
-      customFields: customFieldCondition(customFieldsOf(this.#services.mapping, this.kind), values.custom_fields),
-      upcomingFromUtc: onlyUpcoming ? formatWallTime(this.#services.nowMs()) : undefined,
-    };
-    const { ids, total } = await findWithImages(access, () => listLinked(access.visible, this.kind, filter));
-    const urlValues = { ...raw, page: page.page, per_page: page.limit, status: access.status };
-    const validUntilMs = onlyUpcoming ? this.#services.nowMs() + 1000 : modifiedAfter.validUntilMs;
-    const { visible, isPublic } = access;
-    return { kind: this.kind, ids, total, page, urlValues, validUntilMs, visible, isPublic };
-  }
+  async create(input: Input, request: ApiRequest): Promise<ApiResponse> {
+    const createOrReuse = await prepareLinked(kind, input, request);
+    return { status: 201, body: await asActorSees(await createOrReuse(), request, { unlocked: true }) };
+  },
 
-  list(input: Input, request: RequestContext): Promise<ApiResponse> {
-    return withAccess(this.#services, this.kind, ['event'], input, request, (access) =>
-      listResponse(this.#services, () => this.#find(input, access), request),
-    );
-  }
-
-  read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-    return singlePost(this.#services, this.kind, id, input, request);
-  }
-
-  /** The fields that a body sets, without the image. */
-  async #fieldsOf(write: PostWrite<LinkedKind>): Promise<Partial<VenueFields & OrganizerFields>> {
-    const { byField } = write.input;
-    const fields: Record<string, unknown> = await postFields(write);
-    // As in The Events Calendar, whose PHP takes '0' for empty. Events and terms refuse both.
-    if (fields.description === '0') fields.description = '';
-    for (const [, { key }] of copiedFields(this.kind)) {
-      const value = byField[key];
-      // WordPress removes tags and repeated spaces when it saves plain text.
-      const clean = typeof value === 'string' ? htmlText(value).replace(/\s+/g, ' ').trim() : value;
-      if (clean !== undefined) fields[key] = clean;
-    }
-    const hasRegion = ['country', 'province', 'state', 'stateprovince'].some((name) => byField[name] !== undefined);
-    if (this.kind === 'venue' && hasRegion) fields.stateprovince ||= stateProvince(fields);
-    return fields;
-  }
-
-  /**
-   * Checks all of a new record that the gateway can know, and writes nothing. The result creates it, or
-   * returns an existing record with the same data. For records in an event's body too.
-   */
-  async prepare(input: Input, request: RequestContext): Promise<() => Promise<LinkedRecord>> {
-    const write = await beginWrite(this.#services, this.kind, input, request);
-    if (String(input.byField.title ?? '').trim() === '') throw couldNotCreate(this.kind);
-    const fields = await this.#fieldsOf(write);
-
-    const kindMapping = this.#services.mapping.kinds[this.kind];
-    const isWritable = kindMapping !== undefined && !kindMapping.readOnly;
-    // An event can link a venue that exists also if nobody can write venues: `checkWrite` throws 403 for any other.
-    const known = !isWritable && isEmpty(input.byField.image) ? await findDuplicate(write, fields) : undefined;
-    if (known) return async () => known;
-    await checkWrite(write, fields);
-    return async () => {
-      Object.assign(fields, await imageField(write));
-      // Only now: an earlier item of the body may have created the same venue.
-      return (await findDuplicate(write, fields)) ?? save(write, fields);
-    };
-  }
-
-  async create(input: Input, request: RequestContext): Promise<ApiResponse> {
-    const createOrReuse = await this.prepare(input, request);
-    const body = await asActorSees(this.#services, await createOrReuse(), request, { unlocked: true });
-    return { status: 201, body };
-  }
-
-  async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-    const write = await beginWrite(this.#services, this.kind, input, request, id);
+  async update(id: number, input: Input, request: ApiRequest): Promise<ApiResponse> {
+    const write = await beginWrite(kind, input, request, id);
     const { title } = input.byField;
-    if (typeof title === 'string' && title.trim() === '') throw invalidParam(this.kind);
-    const fields = await this.#fieldsOf(write);
+    if (typeof title === 'string' && title.trim() === '') throw invalidParam(kind);
+    const fields = await fieldsOf(write);
     // As in The Events Calendar, an empty description changes nothing.
     if (fields.description === '') delete fields.description;
     await checkWrite(write, fields);
     Object.assign(fields, await imageField(write));
     const record = await save(write, fields);
-    return { status: 200, body: await asActorSees(this.#services, record, request, { unlocked: true }) };
-  }
+    return { status: 200, body: await asActorSees(record, request, { unlocked: true }) };
+  },
 
-  async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
-    const trashed = await trashPost(this.#services, this.kind, id, request);
-    return { status: 200, body: await asActorSees(this.#services, trashed, request, {}) };
+  async delete(id: number, _input: Input, request: ApiRequest): Promise<ApiResponse> {
+    return { status: 200, body: await asActorSees(await trashPost(kind, id, request), request, {}) };
+  },
+});
+
+async function findPage(
+  kind: LinkedKind,
+  { values, raw }: Input,
+  { lists, mapping, nowMs }: Services,
+  access: ListAccess,
+): Promise<ListPage> {
+  const page = requestedPage(values, lists);
+  const onlyUpcoming = values.only_with_upcoming === true;
+  const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs());
+  const filter = {
+    statuses: access.statuses,
+    limit: page.limit,
+    offset: page.offset,
+    words: values.search === undefined ? undefined : linkedSearchWords(String(values.search)),
+    event: values.event === undefined ? undefined : Number(values.event),
+    hasEvents: values.has_events === undefined ? undefined : values.has_events === true,
+    modifiedAfter: modifiedAfter.utc,
+    customFields: customFieldCondition(customFieldsOf(mapping, kind), values.custom_fields),
+    upcomingFromUtc: onlyUpcoming ? formatWallTime(nowMs()) : undefined,
+  };
+  const { ids, total } = await findWithImages(access, () => listLinked(access.visible, kind, filter));
+  const urlValues = { ...raw, page: page.page, per_page: page.limit, status: access.status };
+  const validUntilMs = onlyUpcoming ? nowMs() + 1000 : modifiedAfter.validUntilMs;
+  const { visible, isPublic } = access;
+  return { kind, ids, total, page, urlValues, validUntilMs, visible, isPublic };
+}
+
+/** The fields that a body sets, without the image. */
+async function fieldsOf(write: PostWrite<LinkedKind>): Promise<Partial<VenueFields & OrganizerFields>> {
+  const { kind, input } = write;
+  const { byField } = input;
+  const fields: Record<string, unknown> = await postFields(write);
+  // As in The Events Calendar, whose PHP takes '0' for empty. Events and terms refuse both.
+  if (fields.description === '0') fields.description = '';
+  for (const [, { key }] of copiedFields(kind)) {
+    const value = byField[key];
+    // WordPress removes tags and repeated spaces when it saves plain text.
+    const clean = typeof value === 'string' ? htmlText(value).replace(/\s+/g, ' ').trim() : value;
+    if (clean !== undefined) fields[key] = clean;
   }
+  const hasRegion = ['country', 'province', 'state', 'stateprovince'].some((name) => byField[name] !== undefined);
+  if (kind === 'venue' && hasRegion) fields.stateprovince ||= stateProvince(fields);
+  return fields;
+}
+
+/**
+ * Checks all of a new record that the gateway can know, and writes nothing. The result creates it, or
+ * returns an existing record with the same data. For records in an event's body too.
+ */
+export async function prepareLinked(
+  kind: LinkedKind,
+  input: Input,
+  request: ApiRequest,
+): Promise<() => Promise<LinkedRecord>> {
+  const write = await beginWrite(kind, input, request);
+  if (String(input.byField.title ?? '').trim() === '') throw couldNotCreate(kind);
+  const fields = await fieldsOf(write);
+  const kindMapping = request.services.mapping.kinds[kind];
+  const isWritable = kindMapping !== undefined && !kindMapping.readOnly;
+  // An event can link a venue that exists also if nobody can write venues: `checkWrite` throws 403 for any other.
+  const known = !isWritable && isEmpty(input.byField.image) ? await findDuplicate(write, fields) : undefined;
+  if (known) return async () => known;
+  await checkWrite(write, fields);
+  return async () => {
+    Object.assign(fields, await imageField(write));
+    // Only now: an earlier item of the body may have created the same venue.
+    return (await findDuplicate(write, fields)) ?? save(write, fields);
+  };
 }
 
 /**

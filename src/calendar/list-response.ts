@@ -1,6 +1,6 @@
 // What lists share: the records that the actor may list, the requested page, the URLs of this page, the next and the
-// previous one, and the response. A list runs `withAccess`, and in it `buildFound`: that finds the page, then runs
-// the steps of its response (`responseSteps`; a feed has its own), and begins again if the replica changes meanwhile.
+// previous one, and the response. `listResponse` finds the page, then runs the steps of its response
+// (`responseSteps`; a feed has its own), and begins again if the replica changes meanwhile.
 
 import type { Config } from '../config-schema.ts';
 import { notReady, pageNotFound } from '../interface/errors.ts';
@@ -12,8 +12,8 @@ import type { VisibleRecords } from '../store/database.ts';
 import type { IdPage, PageWindow } from '../store/lists.ts';
 import { byteLength } from '../text/bytes.ts';
 import { identityOfList, listItems, RenderedList } from './rendered-records.ts';
-import { type ApiResponse, type RequestContext, unpublishedScopes } from './request.ts';
-import type { Services } from './services.ts';
+import { type ApiResponse, unpublishedScopes } from './request.ts';
+import type { ApiRequest, Services } from './services.ts';
 import { runInOneTurn, runInTurns, type Steps, withSlot } from './turns.ts';
 
 export interface ListAccess {
@@ -46,21 +46,21 @@ export function assertServable({ sync }: Pick<Services, 'sync'>): void {
 
 /**
  * Runs `use` with what a list may show to the actor. For staff this first reads their unpublished records from the CMS.
- * @param otherKinds those that the filters and the response of the list use
+ * @param kinds of posts: that of the list, whose statuses count, and those that its filters and its response use
  * @throws ApiError 503 until the initial sync is complete; CmsUnavailable
  */
-export async function withAccess<T>(
-  services: Services,
-  kind: PostKind,
-  otherKinds: readonly PostKind[],
+async function withAccess<T>(
+  kinds: readonly PostKind[],
   input: Input,
-  request: RequestContext,
+  request: ApiRequest,
   use: (access: ListAccess) => Promise<T>,
 ): Promise<T> {
+  const { services } = request;
   const { replica, unpublishedRecords } = services;
   assertServable(services);
-  const scopes = await unpublishedScopes(services, [kind, ...otherKinds], request);
-  const isStaff = scopes[kind] !== undefined;
+  const scopes = await unpublishedScopes(services, kinds, request);
+  const [ofList] = kinds;
+  const isStaff = ofList !== undefined && scopes[ofList] !== undefined;
   const sent = input.values.status as string[] | undefined;
   const rest = {
     statuses: isStaff ? (sent ?? ANY_STATUS) : undefined,
@@ -90,43 +90,39 @@ export function assertPageExists({ kind, total, page }: Pick<ListPage, 'kind' | 
 }
 
 /**
- * Finds the page of a list and builds its response. Throws 404 for a page after the last one, and 400
- * `calendar_list_too_large`.
+ * Finds the page of a list and builds its response, in several turns of the event loop if that takes long. If what it
+ * shows changes meanwhile, the page is found again and built in one turn: a page belongs to one state.
+ * @param kinds as of `withAccess`
+ * @throws ApiError 404 for a page after the last one, 400 `calendar_list_too_large`, and what `withAccess` throws
  */
 export const listResponse = (
-  services: Services,
-  find: () => Promise<ListPage>,
-  request: RequestContext,
-): Promise<ApiResponse> => buildFound(request, find, (page) => responseSteps(services, page, request.baseUrl));
-
-/**
- * Builds a response from the page of a list, in several turns of the event loop if that takes long. If what
- * it shows changes meanwhile, the page is found again and built in one turn: a page belongs to one state.
- */
-export async function buildFound(
-  { actor: { account, network = '' } }: RequestContext,
-  find: () => Promise<ListPage>,
-  build: (page: ListPage) => Steps<ApiResponse>,
-): Promise<ApiResponse> {
-  const page = await find();
-  const response = await withSlot(account ? String(account.userId) : network, () =>
-    runInTurns(page.visible, build(page)),
-  );
-  // Needs no slot: those bound how many lists are half built at a time, and this one is built without a pause.
-  return response ?? runInOneTurn(build(await find()));
-}
+  kinds: readonly PostKind[],
+  input: Input,
+  request: ApiRequest,
+  find: (access: ListAccess) => Promise<ListPage>,
+  build: (page: ListPage, request: ApiRequest) => Steps<ApiResponse> = responseSteps,
+): Promise<ApiResponse> =>
+  withAccess(kinds, input, request, async (access) => {
+    const { account, network = '' } = request.actor;
+    const page = await find(access);
+    const response = await withSlot(account ? String(account.userId) : network, () =>
+      runInTurns(page.visible, build(page, request)),
+    );
+    // Needs no slot: those bound how many lists are half built at a time, and this one is built without a pause.
+    return response ?? runInOneTurn(build(await find(access), request));
+  });
 
 /** The response to the public may be cached; that to staff is the actor's own. */
-export function* responseSteps(services: Services, listPage: ListPage, baseUrl: string): Steps<ApiResponse> {
+function* responseSteps(listPage: ListPage, request: ApiRequest): Steps<ApiResponse> {
   assertPageExists(listPage);
-  const { kind, total, page, isPublic, visible, validUntilMs } = listPage;
+  const { kind, total, page, isPublic, validUntilMs } = listPage;
   const name = PLURALS[kind];
   const pages = totalPages(total, page.limit);
-  const rest = { ...pageUrls(listPage, baseUrl), total, total_pages: pages };
-  const items = yield* listItems(services, listPage, { baseUrl, visible }, isPublic);
+  const rest = { ...pageUrls(listPage, request.baseUrl), total, total_pages: pages };
+  const items = yield* listItems(listPage, request);
   const bytes = items.map((item) => item.bytes);
-  // At which all items were read: if it changes meanwhile, `runInTurns` gives up and `buildFound` begins again.
-  const replicaVersion = services.replica.version;
+  // At which all items were read: if it changes meanwhile, `runInTurns` gives up and `listResponse` begins again.
+  const replicaVersion = request.services.replica.version;
   return {
     status: 200,
     body: new RenderedList(name, bytes, rest),

@@ -23,9 +23,9 @@ import { slugKey, slugOf } from '../text/text.ts';
 import { NUMBER } from '../time/php-dates.ts';
 import { cmsToApiError, unknownId, withApiErrors } from './cms-errors.ts';
 import { findRendered, renderPublic, singleResponse } from './rendered-records.ts';
-import { type ApiResponse, callOptions, type RequestContext, unpublishedScopes } from './request.ts';
-import type { Audience, SerializeOptions } from './serializer.ts';
-import type { Services } from './services.ts';
+import { type ApiResponse, callOptions, unpublishedScopes } from './request.ts';
+import { type Audience, type SerializeOptions, serialize } from './serializer.ts';
+import type { ApiRequest, Services } from './services.ts';
 
 /** `Cms.exists` makes at most this many calls. */
 const EXISTS_CALLS = 2;
@@ -37,21 +37,15 @@ type ReadOptions = { password?: string | undefined; editing?: boolean };
  * A post that the actor may read. `unlocked`: the actor sent the password, or reads the record as its editor.
  * @throws ApiError 403 if the actor may not see it, 404 or 400 if there is no such record; CmsUnavailable
  */
-async function readPost<K extends PostKind>(
-  services: Services,
-  kind: K,
-  id: number,
-  request: RequestContext,
-  options: ReadOptions,
-): Promise<{ record: RecordOf[K]; unlocked: boolean }> {
-  const { db } = services.replica;
+async function readPost<K extends PostKind>(kind: K, id: number, request: ApiRequest, options: ReadOptions) {
+  const { db } = request.services.replica;
   let record = getRecord(db, kind, id);
   if (!record) {
     if (kindOf(db, id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
-    record = await lookUpPost(services, kind, id, request);
+    record = await lookUpPost(kind, id, request);
     if (kind === 'event' && record.status === 'trash') throw noLongerAvailable();
   }
-  const unlocked = record.protected ? await unlock(services, kind, id, request, options) : undefined;
+  const unlocked = record.protected ? await unlock(kind, id, request, options) : undefined;
   if (record.protected && !unlocked && kind === 'event') throw passwordProtected();
   return { record: unlocked ?? record, unlocked: unlocked !== undefined };
 }
@@ -61,19 +55,18 @@ async function readPost<K extends PostKind>(
  * images that the CMS shows them. If the CMS fails to send these, they are left out: the response is about the post.
  */
 export async function asActorSees(
-  services: Services,
   record: EventRecord | LinkedRecord,
-  request: RequestContext,
+  request: ApiRequest,
   options: SerializeOptions,
 ): Promise<JsonObject> {
-  const { replica, unpublishedRecords, serializer } = services;
-  const jsonIn = (visible: VisibleRecords) => serializer.record(record, { baseUrl: request.baseUrl, visible }, options);
+  const { replica, unpublishedRecords } = request.services;
+  const jsonIn = (visible: VisibleRecords) => serialize(record, { ...request, visible }, options);
   const linked = record.kind === 'event' ? [...record.venues, ...record.organizers] : [];
   const areLinkedPublic = linked.every((id) => kindOf(replica.db, id) !== undefined);
   const missingImages = record.image === 0 || getImage(replica.db, record.image) ? [] : [record.image];
   if ((areLinkedPublic && missingImages.length === 0) || !request.actor.account) return jsonIn(replica.db);
   try {
-    const scopes = areLinkedPublic ? {} : await unpublishedScopes(services, ['venue', 'organizer'], request);
+    const scopes = areLinkedPublic ? {} : await unpublishedScopes(request.services, ['venue', 'organizer'], request);
     return await unpublishedRecords.use(request, scopes, async ({ records, addImagesOf }) => {
       await addImagesOf(linked, missingImages);
       return jsonIn(records);
@@ -84,56 +77,45 @@ export async function asActorSees(
 }
 
 /** The response to a read of one post. Anonymous callers without a password share one rendering. */
-export async function singlePost<K extends PostKind>(
-  services: Services,
-  kind: K,
-  id: number,
-  input: Input,
-  request: RequestContext,
-): Promise<ApiResponse> {
-  const { serializer, replica } = services;
+export async function singlePost(kind: PostKind, id: number, input: Input, request: ApiRequest): Promise<ApiResponse> {
+  const { replica } = request.services;
   const password = (input.values.password ?? input.raw.password) as string | undefined;
   const editing = input.raw.context === 'edit';
   const isPlain = !password && !request.actor.account;
-  const audience: Audience = { baseUrl: request.baseUrl, visible: replica.db };
+  const audience: Audience = { ...request, visible: replica.db };
   const rendered = isPlain ? findRendered(replica.rendered, kind, id, audience, 'single') : undefined;
   if (rendered) return singleResponse(rendered);
-  const { record, unlocked } = await readPost(services, kind, id, request, { password, editing });
+  const { record, unlocked } = await readPost(kind, id, request, { password, editing });
   // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in `record`.
   const shared = isPlain ? getRecord(replica.db, kind, id) : undefined;
   if (shared) {
-    const json = serializer.record(shared, audience, { single: true });
+    const json = serialize(shared, audience, { single: true });
     return singleResponse(renderPublic(replica.rendered, shared, audience, 'single', json));
   }
-  return { status: 200, body: await asActorSees(services, record, request, { single: true, unlocked }) };
+  return { status: 200, body: await asActorSees(record, request, { single: true, unlocked }) };
 }
 
 /** The response to a repeated create: the record as the CMS shows it to the actor now. */
-export async function createdBefore(
-  services: Services,
-  kind: PostKind,
-  id: number,
-  request: RequestContext,
-): Promise<ApiResponse> {
-  const read = () => readAsStaff(services, kind, id, request);
+export async function createdBefore(kind: PostKind, id: number, request: ApiRequest): Promise<ApiResponse> {
+  const read = () => readAsStaff(kind, id, request);
   const record = await withApiErrors({ kind, id, anonymous: false }, read);
-  return { status: 201, body: await asActorSees(services, record, request, {}) };
+  return { status: 201, body: await asActorSees(record, request, {}) };
 }
 
 /** A protected post in full, with the correct password, or for its editor with `context=edit`; otherwise undefined. */
 async function unlock<K extends PostKind>(
-  services: Services,
   kind: K,
   id: number,
-  request: RequestContext,
+  request: ApiRequest,
   { password, editing }: ReadOptions,
 ): Promise<RecordOf[K] | undefined> {
-  const asEditor = editing && (await services.permissions.allow('edit', kind, request.actor));
+  const { permissions, cmsRecords, passwordAttempts } = request.services;
+  const asEditor = editing && (await permissions.allow('edit', kind, request.actor));
   if (!password && !asEditor) return undefined;
   const how: ReadRequest = asEditor ? { view: 'editor' } : { view: 'public', password: password! };
-  const read = async () => (await services.cmsRecords.read(kind, id, request, how)).record;
+  const read = async () => (await cmsRecords.read(kind, id, request, how)).record;
   const isLimited = !asEditor && !request.actor.account;
-  const reading = isLimited ? services.passwordAttempts.read(`${kind} ${id}`, password!, read) : read();
+  const reading = isLimited ? passwordAttempts.read(`${kind} ${id}`, password!, read) : read();
   const whenRefused = (error: CmsRejected): undefined => {
     if (error.status >= 500) throw error;
   };
@@ -141,23 +123,18 @@ async function unlock<K extends PostKind>(
 }
 
 /** A post that the replica lacks: from the CMS, if the actor may cause a call. */
-async function lookUpPost<K extends PostKind>(
-  services: Services,
-  kind: K,
-  id: number,
-  request: RequestContext,
-): Promise<RecordOf[K]> {
-  const { mapping, lookupLimit, replica } = services;
+async function lookUpPost<K extends PostKind>(kind: K, id: number, request: ApiRequest): Promise<RecordOf[K]> {
+  const { mapping, lookupLimit, replica } = request.services;
   if (!mapping.kinds[kind]) throw unknownId(kind, id);
   const isCancelled = () => kind === 'event' && replica.journal.cancelled(id) !== undefined;
   const refuse = async (error: CmsRejected): Promise<never> => {
     if (error.status === 401 || error.status === 403) throw isCancelled() ? noLongerAvailable() : notAccessible(kind);
     if (error.status !== 404 || error.kind === 'no-collection')
       throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
-    throw await missingPost(services, kind, id, request);
+    throw await missingPost(kind, id, request);
   };
   const record = await lookupLimit.lookUp(request.actor, () =>
-    readAsStaff(services, kind, id, request).catch(ifRejected(refuse)),
+    readAsStaff(kind, id, request).catch(ifRejected(refuse)),
   );
   if (record) return record;
   throw isCancelled() ? noLongerAvailable() : unknownId(kind, id);
@@ -166,13 +143,8 @@ async function lookUpPost<K extends PostKind>(
 /**
  * The error for an id that no record of the kind has in the CMS. For an event it says so if another record has the id.
  */
-export async function missingPost(
-  services: Services,
-  kind: PostKind,
-  id: number,
-  request: RequestContext,
-): Promise<ApiError> {
-  const { replica, lookupLimit, cms } = services;
+export async function missingPost(kind: PostKind, id: number, request: ApiRequest): Promise<ApiError> {
+  const { replica, lookupLimit, cms } = request.services;
   if (kind === 'event') {
     if (kindOf(replica.db, id) !== undefined || getImage(replica.db, id)) return notAnEvent();
     const mayAsk = lookupLimit.mayCall(request.actor, EXISTS_CALLS);
@@ -183,12 +155,8 @@ export async function missingPost(
 }
 
 /** Staff read as editors, but they may also read published posts that they may not edit. */
-async function readAsStaff<K extends PostKind>(
-  { cmsRecords, permissions }: Services,
-  kind: K,
-  id: number,
-  request: RequestContext,
-): Promise<RecordOf[K]> {
+async function readAsStaff<K extends PostKind>(kind: K, id: number, request: ApiRequest): Promise<RecordOf[K]> {
+  const { cmsRecords, permissions } = request.services;
   if (await permissions.allow('edit', kind, request.actor)) {
     try {
       return (await cmsRecords.read(kind, id, request, { view: 'editor' })).record;
@@ -204,47 +172,32 @@ async function readAsStaff<K extends PostKind>(
  * id and slug derive from its text, so that its existence would confirm a guess. Every actor may learn that
  * other records exist.
  */
-export function mayKnow(services: Services, kind: PostKind, id: number): boolean {
+export function mayKnow({ replica }: Services, kind: PostKind, id: number): boolean {
   if (kind === 'event' || id < FIRST_EMBEDDED_ID) return true;
-  return isLinkedToEvent(services.replica.db, kind, id);
+  return isLinkedToEvent(replica.db, kind, id);
 }
 
 /** Whether the post exists, even if the actor may not see it. Throws `CmsUnavailable`. */
-export async function postExists(
-  services: Services,
-  kind: PostKind,
-  id: number,
-  request: RequestContext,
-): Promise<boolean> {
-  const { replica } = services;
-  const storedKind = kindOf(replica.db, id);
+export async function postExists(kind: PostKind, id: number, request: ApiRequest): Promise<boolean> {
+  const { services } = request;
+  const storedKind = kindOf(services.replica.db, id);
   if (storedKind !== undefined) return storedKind === kind && mayKnow(services, kind, id);
-  return (await findInCms(services, kind, [id], request)).includes(id);
+  return (await findInCms(kind, [id], request)).includes(id);
 }
 
 /** Which of these terms exist, in the replica or in the CMS. Throws `CmsUnavailable`. */
-export async function existingTermIds(
-  services: Services,
-  kind: TermKind,
-  ids: readonly number[],
-  request: RequestContext,
-): Promise<ReadonlySet<number>> {
-  const stored = stampsById(services.replica.db, kind, ids);
+export async function existingTermIds(kind: TermKind, ids: readonly number[], request: ApiRequest) {
+  const stored = stampsById(request.services.replica.db, kind, ids);
   const unknown = [...new Set(ids)].filter((id) => !stored.has(id));
-  return new Set([...stored.keys(), ...(await findInCms(services, kind, unknown, request))]);
+  return new Set([...stored.keys(), ...(await findInCms(kind, unknown, request))]);
 }
 
 /**
  * The ids of those of the records that exist, all of which the replica lacks. Several cost a call for each page of
  * them. None if the actor may not cause a call: a visitor's guesses must not keep the CMS busy.
  */
-async function findInCms(
-  services: Services,
-  kind: Kind,
-  ids: readonly number[],
-  request: RequestContext,
-): Promise<readonly number[]> {
-  const { cmsRecords, mapping, lookupLimit } = services;
+async function findInCms(kind: Kind, ids: readonly number[], request: ApiRequest): Promise<readonly number[]> {
+  const { cmsRecords, mapping, lookupLimit } = request.services;
   // WordPress's routes do not match an id that JavaScript writes with an exponent.
   const wanted = ids.filter((id) => Number.isSafeInteger(id));
   const [id] = wanted;
@@ -269,27 +222,17 @@ const MAX_CMS_SLUG_BYTES = 200;
  * The id of the post with this slug, or with the slug that the text would get as a title: `Folk Night` finds
  * `folk-night`. Undefined if the actor may know of none. Throws `CmsUnavailable`.
  */
-export async function resolveSlug(
-  services: Services,
-  kind: PostKind,
-  text: string,
-  request: RequestContext,
-): Promise<number | undefined> {
+export async function resolveSlug(kind: PostKind, text: string, request: ApiRequest): Promise<number | undefined> {
   for (const slug of new Set([slugKey(text), slugKey(text.trim().replace(/[\s.+-]+/g, '-'))])) {
-    const id = await findBySlug(services, kind, slug, request);
+    const id = await findBySlug(kind, slug, request);
     if (id !== undefined) return id;
   }
   return undefined;
 }
 
-async function findBySlug(
-  services: Services,
-  kind: PostKind,
-  slug: string,
-  request: RequestContext,
-): Promise<number | undefined> {
-  const { mapping, lookupLimit, permissions, cmsRecords } = services;
-  const stored = findInReplica(services, kind, slug);
+async function findBySlug(kind: PostKind, slug: string, request: ApiRequest): Promise<number | undefined> {
+  const { mapping, lookupLimit, permissions, cmsRecords } = request.services;
+  const stored = findInReplica(request.services, kind, slug);
   if (stored !== undefined || slug.length > MAX_CMS_SLUG_BYTES || !mapping.kinds[kind]) return stored;
   const isForStaff = await permissions.allow('edit', kind, request.actor);
   const noneIfRefused = (error: CmsRejected): undefined => {
@@ -328,19 +271,15 @@ export function findTermByText({ replica }: Services, kind: TermKind, text: stri
  * The checks of one request; `kind` is that of its route, undefined on a route without records. They look into the
  * replica first and then call the CMS with the actor's credentials; they throw `CmsUnavailable`.
  */
-export async function referenceChecks(
-  services: Services,
-  request: RequestContext,
-  kind: Kind | undefined,
-): Promise<ReferenceChecks> {
+export async function referenceChecks(request: ApiRequest, kind: Kind | undefined): Promise<ReferenceChecks> {
+  const { services } = request;
   const { account } = request.actor;
-  const termExists = async (kind: TermKind, id: number) =>
-    (await existingTermIds(services, kind, [id], request)).has(id);
+  const termExists = async (kind: TermKind, id: number) => (await existingTermIds(kind, [id], request)).has(id);
   return {
     isStaff: kind !== undefined && (await services.permissions.allow('edit', kind, request.actor)),
-    exists: (of, id) => (isPostKind(of) ? postExists(services, of, id, request) : termExists(of, id)),
+    exists: (of, id) => (isPostKind(of) ? postExists(of, id, request) : termExists(of, id)),
     async slugExists(of, slug) {
-      const id = await resolveSlug(services, of, slug, request);
+      const id = await resolveSlug(of, slug, request);
       return id !== undefined && mayKnow(services, of, id);
     },
     async findTerm(of, text) {

@@ -4,12 +4,13 @@ import { hash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CalendarRecord, Kind } from '../model/records.ts';
+import type { VisibleRecords } from '../store/database.ts';
 import { getRecords, RECORDS_PER_READ } from '../store/records.ts';
 import type { RenderedCache, RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
 import type { ApiResponse } from './request.ts';
-import type { Audience } from './serializer.ts';
-import type { Services } from './services.ts';
+import { type Audience, serialize } from './serializer.ts';
+import type { ApiRequest } from './services.ts';
 import type { Steps } from './turns.ts';
 
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
@@ -37,6 +38,9 @@ function render({ kind, id }: CalendarRecord, json: JsonObject): RenderedRecord 
   const bytes = utf8(JSON.stringify(json));
   return { bytes, etag: `"${contentHash(bytes)}"`, cacheTags: [`${kind}-${id}`, ...shownCacheTags(kind, json)] };
 }
+
+/** A rendered record as an object. */
+export const parseRendered = (bytes: Uint8Array): JsonObject => JSON.parse(new TextDecoder().decode(bytes));
 
 /** Renders the JSON of a public record, and caches it until the record or anything in it changes. */
 export function renderPublic(
@@ -70,12 +74,11 @@ const MAX_LIST_BYTES = 8 * 1024 * 1024;
  * @throws ApiError 400 `calendar_list_too_large`
  */
 export function* listItems(
-  { replica, serializer }: Pick<Services, 'replica' | 'serializer'>,
-  { kind, ids }: { kind: Kind; ids: number[] },
-  audience: Audience,
-  isPublic: boolean,
+  { kind, ids, visible, isPublic }: { kind: Kind; ids: number[]; visible: VisibleRecords; isPublic: boolean },
+  request: ApiRequest,
 ): Steps<RenderedRecord[]> {
-  const cache = replica.rendered;
+  const cache = request.services.replica.rendered;
+  const audience: Audience = { ...request, visible };
   const items = new Map<number, RenderedRecord>();
   let listBytes = 0;
   const add = (id: number, item: RenderedRecord): void => {
@@ -89,9 +92,9 @@ export function* listItems(
   }
   const missing = ids.filter((id) => !items.has(id));
   for (let from = 0; from < missing.length; from += RECORDS_PER_READ) {
-    const records = getRecords(audience.visible, kind, missing.slice(from, from + RECORDS_PER_READ));
+    const records = getRecords(visible, kind, missing.slice(from, from + RECORDS_PER_READ));
     for (const [id, record] of records) {
-      const json = serializer.record(record, audience);
+      const json = serialize(record, audience);
       const item = isPublic ? renderPublic(cache, record, audience, 'item', json) : render(record, json);
       add(id, item);
       yield item.bytes.byteLength;

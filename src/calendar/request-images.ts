@@ -5,16 +5,14 @@ import type { FetchedImage } from '../cms/image-fetcher.ts';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
 import { getImage } from '../store/records.ts';
-import { callOptions, type RequestContext, type RequestImages } from './request.ts';
-import type { Services } from './services.ts';
+import { callOptions, type RequestImages } from './request.ts';
+import type { ApiRequest } from './services.ts';
 
 /** Image URLs per request. The gateway fetches each from another server, which it must not flood. */
 const MAX_URLS = 20;
 
-export function createRequestImages(
-  services: Services,
-  request: Pick<RequestContext, 'actor' | 'requestId' | 'created'>,
-): RequestImages {
+export function createRequestImages(request: Omit<ApiRequest, 'baseUrl'>): RequestImages {
+  const { services } = request;
   /** Ids of uploads and fetched images, by the sent text. */
   const usable = new Map<string, number | FetchedImage>();
   let urlCount = 0;

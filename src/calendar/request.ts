@@ -107,9 +107,7 @@ export class Permissions {
   readonly #known = new LRUCache<string, ActionPermissions>({ max: KINDS.length, ttl: PERMISSIONS_TTL_MS });
   /** By account and collection, because the CMS shows them only to those who may edit it. None that failed. */
   readonly #lookups = new LRUCache<string, Promise<ActionPermissions | undefined>>({
-    // The option `max` would allocate memory for all of them in advance.
-    maxSize: MAX_LOOKUPS,
-    sizeCalculation: () => 1,
+    max: MAX_LOOKUPS,
     ttl: LOOKUP_TTL_MS,
   });
 

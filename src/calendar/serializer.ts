@@ -2,7 +2,6 @@
 // Calendar.
 
 import { copiedFields } from '../interface/fields.ts';
-import type { Mapping } from '../mapping/mapping.ts';
 import { stateLabel } from '../model/event-state.ts';
 import type { JsonObject } from '../model/json.ts';
 import {
@@ -18,7 +17,6 @@ import {
   PLURALS,
   type PostRecord,
   type RecordOf,
-  type Site,
   siteName,
   type TermKind,
   type TermRecord,
@@ -31,14 +29,13 @@ import { decodeCost } from '../text/cost.ts';
 import { charactersOf } from '../text/text.ts';
 import { dateDetails } from '../time/wall-time.ts';
 import { zoneAbbreviation } from '../time/zones.ts';
-import { type CostSettings, serializeCost } from './cost.ts';
+import { serializeCost } from './cost.ts';
 import { shownCustomFields } from './custom-fields.ts';
 import { eventJsonLd, organizerJsonLd, venueJsonLd, withoutEmpty } from './json-ld.ts';
+import type { ApiRequest } from './services.ts';
 
-/** Whom the response is for, and the address it was requested under. */
-export interface Audience {
-  /** The address of the API namespace as called. Every link starts with it. */
-  baseUrl: string;
+/** Whom the response is for. Every link in it starts with the `baseUrl` of the request. */
+export interface Audience extends Pick<ApiRequest, 'services' | 'baseUrl'> {
   /** Where the records are that a response shows within others: what the public sees, or also what the actor sees. */
   visible: VisibleRecords;
 }
@@ -66,203 +63,191 @@ const CHARACTERS_PER_RECORD = 500;
 
 const TAXONOMIES: Record<TermKind, string> = { category: 'calendar_events_cat', tag: 'post_tag' };
 
-/** Omits linked records that the audience is not shown. Every audience gets the same counts and sources, of `#db`. */
-export class Serializer {
-  readonly #db: VisibleRecords;
-  readonly #mapping: Mapping;
-  readonly #site: () => Site;
-  readonly #cost: CostSettings | undefined;
+function commonProperties(record: PostRecord, { services }: Audience): JsonObject {
+  const globalId = `${siteName(services.site())}?id=${record.id}`;
+  return {
+    id: record.id,
+    author: String(record.author),
+    status: record.status,
+    date: record.date,
+    date_utc: record.dateUtc || NO_TIME,
+    modified: record.modified,
+    modified_utc: record.modifiedUtc,
+    url: record.url,
+    global_id: globalId,
+    global_id_lineage: [globalId],
+  };
+}
 
-  constructor(db: VisibleRecords, mapping: Mapping, site: () => Site, cost?: CostSettings) {
-    this.#db = db;
-    this.#mapping = mapping;
-    this.#site = site;
-    this.#cost = cost;
+/**
+ * Omits linked records that the audience is not shown. Every audience gets the same counts and sources, those of the
+ * public records.
+ */
+export function serialize(record: CalendarRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
+  if (isTermRecord(record)) return serializeTerm(record, audience);
+  return record.kind === 'event' ? serializeEvent(record, audience, options) : linked(record, audience, options);
+}
+
+function serializeEvent(record: EventRecord, audience: Audience, options: SerializeOptions): JsonObject {
+  const { site, cost, mapping } = audience.services;
+  const { single = false, unlocked = false } = options;
+  const isLocked = record.protected && !unlocked;
+  const budget = newBudget();
+  const linkedOf = (kind: LinkedKind, ids: number[]): JsonObject[] =>
+    isLocked ? [] : shownRecords(kind, ids, audience, budget).map((each) => linked(each, audience, { single }));
+  const venues = linkedOf('venue', record.venues);
+  const image = imageOf(record, audience);
+  const { settings, timezone } = site();
+  const stored = decodeCost(isLocked ? '' : record.cost);
+  const { fields: costFields, offer } = serializeCost(stored, cost, settings);
+  const json: JsonObject = {
+    ...commonProperties(record, audience),
+    rest_url: `${audience.baseUrl}/events/${record.id}`,
+    title: record.title,
+    description: isLocked ? '' : record.description,
+    excerpt: isLocked ? '' : record.excerpt,
+    slug: record.slug,
+    image: !isLocked && image ? serializeImage(image) : false,
+    all_day: isLocked ? null : record.allDay,
+    start_date: record.start,
+    start_date_details: dateDetails(record.start),
+    end_date: record.end,
+    end_date_details: dateDetails(record.end),
+    utc_start_date: record.startUtc,
+    utc_start_date_details: dateDetails(record.startUtc),
+    utc_end_date: record.endUtc,
+    utc_end_date_details: dateDetails(record.endUtc),
+    timezone: record.timezone,
+    timezone_abbr: zoneAbbreviation(record.timezone, record.start),
+    ...costFields,
+    website: isLocked ? '' : shownWebsite(record),
+    ...copiedValues(record, isLocked),
+    categories: isLocked ? [] : shownTerms('category', record.categories, audience, budget),
+    tags: isLocked ? [] : shownTerms('tag', record.tags, audience, budget),
+    venue: venues.length === 1 ? venues[0] : venues,
+    organizer: linkedOf('organizer', record.organizers),
+    custom_fields: (!isLocked && shownCustomFields(mapping, record)) || [],
+    ...(isLocked ? {} : sourceProperties(record.id, audience)),
+  };
+  // Left over from a status that was taken back: The Events Calendar does not show it either.
+  if (stateLabel(json) === '') delete json.event_status_reason;
+  if (single && !record.protected) {
+    // Reads the records again: `venues` are their JSON, and the budget may have left the organizers out.
+    const [venue] = unprotectedRecords('venue', record.venues, audience);
+    const [organizer] = unprotectedRecords('organizer', record.organizers, audience);
+    json.json_ld = eventJsonLd(record, {
+      location: venue && venueJsonLd(venue, imageOf(venue, audience)?.url),
+      organizer: organizer && organizerJsonLd(organizer, imageOf(organizer, audience)?.url),
+      image: image?.url,
+      timezone: settings?.timezoneMode === 'site' ? timezone : record.timezone,
+      offer,
+    });
   }
+  return json;
+}
 
-  #common(record: PostRecord): JsonObject {
-    const globalId = `${siteName(this.#site())}?id=${record.id}`;
-    return {
-      id: record.id,
-      author: String(record.author),
-      status: record.status,
-      date: record.date,
-      date_utc: record.dateUtc || NO_TIME,
-      modified: record.modified,
-      modified_utc: record.modifiedUtc,
-      url: record.url,
-      global_id: globalId,
-      global_id_lineage: [globalId],
-    };
-  }
+/** Nothing for an event that only the CMS has. */
+function sourceProperties(id: number, { services }: Audience): JsonObject {
+  const { source, alsoAt } = sourcesOf(services.replica.db, id);
+  return { ...(source !== undefined && { source }), ...(alsoAt.length > 0 && { also_at: alsoAt }) };
+}
 
-  record(record: CalendarRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
-    if (isTermRecord(record)) return this.term(record, audience);
-    return record.kind === 'event' ? this.event(record, audience, options) : this.linked(record, audience, options);
-  }
+const imageOf = ({ image }: PostRecord, { visible }: Audience): ImageRecord | undefined =>
+  image === 0 ? undefined : getImage(visible, image);
 
-  event(record: EventRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
-    const { single = false, unlocked = false } = options;
-    const isLocked = record.protected && !unlocked;
-    const budget = newBudget();
-    const linkedOf = (kind: LinkedKind, ids: number[]): JsonObject[] =>
-      isLocked
-        ? []
-        : this.#recordsOf(kind, ids, audience, budget).map((each) => this.linked(each, audience, { single }));
-    const venues = linkedOf('venue', record.venues);
-    const image = this.#imageOf(record, audience);
-    const site = this.#site();
-    const stored = decodeCost(isLocked ? '' : record.cost);
-    const { fields: costFields, offer } = serializeCost(stored, this.#cost, site.settings);
-    const json: JsonObject = {
-      ...this.#common(record),
-      rest_url: `${audience.baseUrl}/events/${record.id}`,
-      title: record.title,
-      description: isLocked ? '' : record.description,
-      excerpt: isLocked ? '' : record.excerpt,
-      slug: record.slug,
-      image: !isLocked && image ? serializeImage(image) : false,
-      all_day: isLocked ? null : record.allDay,
-      start_date: record.start,
-      start_date_details: dateDetails(record.start),
-      end_date: record.end,
-      end_date_details: dateDetails(record.end),
-      utc_start_date: record.startUtc,
-      utc_start_date_details: dateDetails(record.startUtc),
-      utc_end_date: record.endUtc,
-      utc_end_date_details: dateDetails(record.endUtc),
-      timezone: record.timezone,
-      timezone_abbr: zoneAbbreviation(record.timezone, record.start),
-      ...costFields,
-      website: isLocked ? '' : shownWebsite(record),
-      ...copiedValues(record, isLocked),
-      categories: isLocked ? [] : this.#termsOf('category', record.categories, audience, budget),
-      tags: isLocked ? [] : this.#termsOf('tag', record.tags, audience, budget),
-      venue: venues.length === 1 ? venues[0] : venues,
-      organizer: linkedOf('organizer', record.organizers),
-      custom_fields: (!isLocked && shownCustomFields(this.#mapping, record)) || [],
-      ...(isLocked ? {} : this.#sourcesOf(record.id)),
-    };
-    // Left over from a status that was taken back: The Events Calendar does not show it either.
-    if (stateLabel(json) === '') delete json.event_status_reason;
-    if (single && !record.protected) {
-      // Reads the records again: `venues` are their JSON, and the budget may have left the organizers out.
-      const [venue] = this.#unprotectedRecords('venue', record.venues, audience);
-      const [organizer] = this.#unprotectedRecords('organizer', record.organizers, audience);
-      json.json_ld = eventJsonLd(record, {
-        location: venue && venueJsonLd(venue, this.#imageOf(venue, audience)?.url),
-        organizer: organizer && organizerJsonLd(organizer, this.#imageOf(organizer, audience)?.url),
-        image: image?.url,
-        timezone: site.settings?.timezoneMode === 'site' ? site.timezone : record.timezone,
-        offer,
-      });
+/** The records of these ids that the audience is shown, as far as the budget goes. Nothing is linked to the trash. */
+function shownRecords<K extends Exclude<Kind, 'event'>>(
+  kind: K,
+  ids: number[],
+  { visible }: Audience,
+  budget: Budget,
+): RecordOf[K][] {
+  const shown: RecordOf[K][] = [];
+  for (let from = 0; from < ids.length && budget.characters > 0; from += RECORDS_PER_READ) {
+    const some = ids.slice(from, from + RECORDS_PER_READ);
+    const records = getRecords(visible, kind, some);
+    for (const record of some.flatMap((id) => records.get(id) ?? [])) {
+      if ('status' in record && record.status === 'trash') continue;
+      budget.characters -= charactersOf({ ...record, searchText: '' }) + CHARACTERS_PER_RECORD;
+      if (budget.characters > 0) shown.push(record);
     }
-    return json;
   }
+  return shown;
+}
 
-  /** Nothing for an event that only the CMS has. */
-  #sourcesOf(id: number): JsonObject {
-    const { source, alsoAt } = sourcesOf(this.#db, id);
-    return { ...(source !== undefined && { source }), ...(alsoAt.length > 0 && { also_at: alsoAt }) };
+/** Without protected records: JSON-LD has no form for blanked ones. */
+function unprotectedRecords<K extends LinkedKind>(kind: K, ids: number[], audience: Audience): RecordOf[K][] {
+  return shownRecords(kind, ids, audience, newBudget()).filter((record) => !record.protected);
+}
+
+/** Omits empty values. Blanks the values of a protected record and replaces its name by `[]`. */
+function linked(record: LinkedRecord, audience: Audience, options: SerializeOptions): JsonObject {
+  const image = imageOf(record, audience);
+  const { description, excerpt, slug } = record;
+  const values = {
+    ...withoutEmpty({ description, excerpt, slug, ...copiedValues(record, false) }),
+    ...(image ? { image: serializeImage(image) } : {}),
+  };
+  if (record.protected && !options.unlocked) {
+    const blanks: JsonObject = { description: '', excerpt: '', slug, ...copiedValues(record, true), image: '' };
+    const blank = Object.entries(blanks).filter(([name]) => name in values);
+    return { ...commonProperties(record, audience), [record.kind]: [], ...Object.fromEntries(blank), slug };
   }
-
-  readonly #imageOf = ({ image }: PostRecord, { visible }: Audience): ImageRecord | undefined =>
-    image === 0 ? undefined : getImage(visible, image);
-
-  /** The records of these ids that the audience is shown, as far as the budget goes. Nothing is linked to the trash. */
-  #recordsOf<K extends Exclude<Kind, 'event'>>(
-    kind: K,
-    ids: number[],
-    { visible }: Audience,
-    budget: Budget,
-  ): RecordOf[K][] {
-    const shown: RecordOf[K][] = [];
-    for (let from = 0; from < ids.length && budget.characters > 0; from += RECORDS_PER_READ) {
-      const some = ids.slice(from, from + RECORDS_PER_READ);
-      const records = getRecords(visible, kind, some);
-      for (const record of some.flatMap((id) => records.get(id) ?? [])) {
-        if ('status' in record && record.status === 'trash') continue;
-        budget.characters -= charactersOf({ ...record, searchText: '' }) + CHARACTERS_PER_RECORD;
-        if (budget.characters > 0) shown.push(record);
-      }
-    }
-    return shown;
+  const custom = shownCustomFields(audience.services.mapping, record);
+  const json: JsonObject = {
+    ...commonProperties(record, audience),
+    [record.kind]: record.title,
+    ...values,
+    ...(custom && { custom_fields: custom }),
+  };
+  if (options.single) {
+    json.json_ld = record.kind === 'venue' ? venueJsonLd(record, image?.url) : organizerJsonLd(record, image?.url);
   }
+  return json;
+}
 
-  /** Without protected records: JSON-LD has no form for blanked ones. */
-  #unprotectedRecords<K extends LinkedKind>(kind: K, ids: number[], audience: Audience): RecordOf[K][] {
-    return this.#recordsOf(kind, ids, audience, newBudget()).filter((record) => !record.protected);
-  }
+function shownTerms(kind: TermKind, ids: number[], audience: Audience, budget: Budget): JsonObject[] {
+  if (ids.length === 0) return [];
+  return shownRecords(kind, ids, audience, budget)
+    .sort((a, b) => a.name.localeCompare(b.name, 'en', { sensitivity: 'base' }) || a.id - b.id)
+    .map((term) => ({
+      name: term.name,
+      slug: term.slug,
+      term_group: 0,
+      term_taxonomy_id: term.id,
+      taxonomy: TAXONOMIES[kind],
+      description: term.description,
+      parent: term.parent,
+      count: termCount(audience.services.replica.db, kind, term.id),
+      filter: 'raw',
+      id: term.id,
+      urls: termUrls(term, audience),
+    }));
+}
 
-  /** Omits empty values. Blanks the values of a protected record and replaces its name by `[]`. */
-  linked(record: LinkedRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
-    const image = this.#imageOf(record, audience);
-    const { description, excerpt, slug } = record;
-    const values = {
-      ...withoutEmpty({ description, excerpt, slug, ...copiedValues(record, false) }),
-      ...(image ? { image: serializeImage(image) } : {}),
-    };
-    if (record.protected && !options.unlocked) {
-      const blanks: JsonObject = { description: '', excerpt: '', slug, ...copiedValues(record, true), image: '' };
-      const blank = Object.entries(blanks).filter(([name]) => name in values);
-      return { ...this.#common(record), [record.kind]: [], ...Object.fromEntries(blank), slug };
-    }
-    const custom = shownCustomFields(this.#mapping, record);
-    const json: JsonObject = {
-      ...this.#common(record),
-      [record.kind]: record.title,
-      ...values,
-      ...(custom && { custom_fields: custom }),
-    };
-    if (options.single) {
-      json.json_ld = record.kind === 'venue' ? venueJsonLd(record, image?.url) : organizerJsonLd(record, image?.url);
-    }
-    return json;
-  }
+function termUrls(term: TermRecord, { baseUrl }: Audience): JsonObject {
+  const collection = `${baseUrl}/${PLURALS[term.kind]}`;
+  return {
+    self: `${collection}/${term.id}`,
+    collection,
+    ...(term.parent ? { up: `${collection}/${term.parent}` } : {}),
+  };
+}
 
-  #termsOf(kind: TermKind, ids: number[], audience: Audience, budget: Budget): JsonObject[] {
-    if (ids.length === 0) return [];
-    return this.#recordsOf(kind, ids, audience, budget)
-      .sort((a, b) => a.name.localeCompare(b.name, 'en', { sensitivity: 'base' }) || a.id - b.id)
-      .map((term) => ({
-        name: term.name,
-        slug: term.slug,
-        term_group: 0,
-        term_taxonomy_id: term.id,
-        taxonomy: TAXONOMIES[kind],
-        description: term.description,
-        parent: term.parent,
-        count: termCount(this.#db, kind, term.id),
-        filter: 'raw',
-        id: term.id,
-        urls: this.#termUrls(term, audience),
-      }));
-  }
-
-  #termUrls(term: TermRecord, { baseUrl }: Audience): JsonObject {
-    const collection = `${baseUrl}/${PLURALS[term.kind]}`;
-    return {
-      self: `${collection}/${term.id}`,
-      collection,
-      ...(term.parent ? { up: `${collection}/${term.parent}` } : {}),
-    };
-  }
-
-  /** A category or tag as a resource, unlike one in an event. */
-  term(record: TermRecord, audience: Audience): JsonObject {
-    return {
-      id: record.id,
-      count: termCount(this.#db, record.kind, record.id),
-      description: record.description,
-      name: record.name,
-      slug: record.slug,
-      taxonomy: TAXONOMIES[record.kind],
-      ...(record.kind === 'category' ? { parent: record.parent } : {}),
-      meta: [],
-      url: record.url,
-      urls: this.#termUrls(record, audience),
-    };
-  }
+/** A category or tag as a resource, unlike one in an event. */
+export function serializeTerm(record: TermRecord, audience: Audience): JsonObject {
+  return {
+    id: record.id,
+    count: termCount(audience.services.replica.db, record.kind, record.id),
+    description: record.description,
+    name: record.name,
+    slug: record.slug,
+    taxonomy: TAXONOMIES[record.kind],
+    ...(record.kind === 'category' ? { parent: record.parent } : {}),
+    meta: [],
+    url: record.url,
+    urls: termUrls(record, audience),
+  };
 }
 
 /** The event's page, unless an editor has given it another website, or has removed it (`NO_WEBSITE`). */

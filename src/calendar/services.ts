@@ -1,4 +1,4 @@
-// The dependencies of the use cases: replica, CMS, mapping and what is shared between requests.
+// What the use cases work with: replica, CMS, mapping and what is shared between requests; and a request with these.
 
 import type { LRUCache } from 'lru-cache';
 import type { ImageFetcher } from '../cms/image-fetcher.ts';
@@ -11,8 +11,7 @@ import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { LookupLimit, PasswordAttempts } from './anonymous-limits.ts';
 import type { CmsRecords, PeersPort } from './cms-records.ts';
-import type { Permissions } from './request.ts';
-import type { Serializer } from './serializer.ts';
+import type { Permissions, RequestContext } from './request.ts';
 import type { UnpublishedRecordsCache } from './unpublished-records.ts';
 
 export interface Services {
@@ -23,7 +22,6 @@ export interface Services {
   cms: Cms;
   mapping: Mapping;
   sync: Sync;
-  serializer: Serializer;
   /** The currency of costs without one. */
   cost: Config['cost'] | undefined;
   permissions: Permissions;
@@ -36,4 +34,9 @@ export interface Services {
   site(): Site;
   nowMs(): number;
   observe: Observe;
+}
+
+/** A request as the use cases get it. */
+export interface ApiRequest extends RequestContext {
+  services: Services;
 }

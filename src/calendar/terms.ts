@@ -5,172 +5,151 @@ import { invalidParam, tagHasNoParent } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { TermOrder } from '../interface/parameters.ts';
 import type { JsonObject } from '../model/json.ts';
-import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
+import { PLURALS, type PostKind, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
 import { listTerms } from '../store/lists.ts';
 import { getRecord, getRecords, withDescendants } from '../store/records.ts';
 import { withApiErrors } from './cms-errors.ts';
 import { instantBound } from './dates.ts';
-import {
-  assertServable,
-  type ListAccess,
-  type ListPage,
-  listResponse,
-  requestedPage,
-  withAccess,
-} from './list-response.ts';
+import { type ListAccess, type ListPage, listResponse, requestedPage } from './list-response.ts';
 import { findRendered, renderPublic, singleResponse } from './rendered-records.ts';
-import { type ApiResponse, type RequestContext, writableMapping } from './request.ts';
-import type { Audience } from './serializer.ts';
-import type { Services } from './services.ts';
+import { type ApiResponse, writableMapping } from './request.ts';
+import { type Audience, serializeTerm } from './serializer.ts';
+import type { ApiRequest, Services } from './services.ts';
 
 /** In characters: the column of WordPress. */
 const MAX_NAME = 200;
 const FIELDS = ['name', 'description', 'slug', 'parent'] as const;
-/**
- * Terms are public. Writes and lists of the terms of an event depend on the actor. Each use case throws `ApiError` and
- * `CmsUnavailable`.
- */
-export class Terms {
-  readonly #services: Services;
-  readonly #kind: TermKind;
 
-  constructor(services: Services, kind: TermKind) {
-    this.#services = services;
-    this.#kind = kind;
-  }
+/** Terms are public. Writes and lists of the terms of an event depend on the actor. */
+const audienceOf = (request: ApiRequest): Audience => ({ ...request, visible: request.services.replica.db });
 
-  readonly #audienceOf = ({ baseUrl }: RequestContext): Audience => ({ baseUrl, visible: this.#services.replica.db });
-  readonly #serializeSingle = (record: TermRecord, audience: Audience): JsonObject => ({
-    ...this.#services.serializer.term(record, audience),
-    _links: this.#cmsLinks(record),
+const serializeSingle = (record: TermRecord, request: ApiRequest): JsonObject => ({
+  ...serializeTerm(record, audienceOf(request)),
+  _links: cmsLinks(record, request.services),
+});
+
+/** Hypermedia links into the CMS, as The Events Calendar sends them. */
+function cmsLinks({ kind, id, parent }: TermRecord, { mapping, cms, site }: Services): JsonObject {
+  const spec = mapping.kinds[kind] ?? plainCollection(PLURALS[kind], 'terms');
+  const apiUrl = (id?: number): string => cms.apiUrl(site(), spec, id);
+  return {
+    self: [{ href: apiUrl(id), targetHints: { allow: ['GET'] } }],
+    collection: [{ href: apiUrl() }],
+    ...(parent ? { up: [{ embeddable: true, href: apiUrl(parent) }] } : {}),
+    curies: [{ name: 'wp', href: 'https://api.w.org/{rel}', templated: true }],
+  };
+}
+
+/** The parent in the CMS's short form, for `_embed`. */
+function parentLinks(record: TermRecord, request: ApiRequest): JsonObject {
+  const parent = getRecord(request.services.replica.db, record.kind, record.parent);
+  if (!parent) return {};
+  const { id, url, name, slug, taxonomy } = serializeTerm(parent, audienceOf(request));
+  return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: cmsLinks(parent, request.services) }] } };
+}
+
+function findPage(
+  kind: TermKind,
+  { values, raw }: Input,
+  { lists, nowMs }: Services,
+  visible: ListAccess['visible'],
+): ListPage {
+  const page = requestedPage(values, lists);
+  const event = values.event ?? values.post;
+  const { utc, validUntilMs } = instantBound('modified_after', values.modified_after, nowMs());
+  const { ids, total } = listTerms(visible, {
+    kind,
+    limit: page.limit,
+    offset: page.offset,
+    orderBy: (values.orderby ?? 'name') as TermOrder,
+    descending: values.order === 'desc',
+    hideEmpty: values.hide_empty !== false,
+    search: values.search === undefined ? undefined : String(values.search),
+    include: values.include as number[] | undefined,
+    exclude: values.include === undefined ? (values.exclude as number[] | undefined) : undefined,
+    parent: values.parent === undefined ? undefined : Number(values.parent),
+    event: event === undefined ? undefined : Number(event),
+    slug: values.slug === undefined ? undefined : String(values.slug),
+    noticedFrom: utc,
   });
+  // Unlike in other lists, `rest_url` has no page.
+  return { kind, ids, total, page, urlValues: { ...raw, page: undefined }, validUntilMs, visible, isPublic: true };
+}
 
-  /** Hypermedia links into the CMS, as The Events Calendar sends them. */
-  #cmsLinks(record: TermRecord): JsonObject {
-    const spec = this.#services.mapping.kinds[this.#kind] ?? plainCollection(PLURALS[this.#kind], 'terms');
-    const apiUrl = (id?: number): string => this.#services.cms.apiUrl(this.#services.site(), spec, id);
-    return {
-      self: [{ href: apiUrl(record.id), targetHints: { allow: ['GET'] } }],
-      collection: [{ href: apiUrl() }],
-      ...(record.parent ? { up: [{ embeddable: true, href: apiUrl(record.parent) }] } : {}),
-      curies: [{ name: 'wp', href: 'https://api.w.org/{rel}', templated: true }],
-    };
-  }
+/** `id` is absent on create. */
+async function saveTerm(
+  kind: TermKind,
+  id: number | undefined,
+  { raw, byField }: Input,
+  request: ApiRequest,
+): Promise<TermRecord> {
+  const { services } = request;
+  await services.permissions.demand('manageTerms', kind, request.actor);
+  if (kind === 'tag' && (raw.parent ?? null) !== null) throw tagHasNoParent();
+  writableMapping(services, kind, id);
+  const sent = FIELDS.filter((name) => byField[name] !== undefined).map((name) => [name, byField[name]]);
+  const fields: Partial<TermFields> = Object.fromEntries(sent);
+  if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
+  if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');
+  if (fields.name?.trim() === '') throw invalidParam('name', 'A name is required for this term.');
+  const { cmsRecords } = services;
+  return withApiErrors({ kind, id, anonymous: false }, () =>
+    id === undefined ? cmsRecords.create(kind, fields, request) : cmsRecords.update(kind, id, fields, request),
+  );
+}
 
-  /** The parent in the CMS's short form, for `_embed`. */
-  #parentLinks(record: TermRecord, audience: Audience): JsonObject {
-    const parent = getRecord(this.#services.replica.db, this.#kind, record.parent);
-    if (!parent) return {};
-    const { id, url, name, slug, taxonomy } = this.#services.serializer.term(parent, audience);
-    return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: this.#cmsLinks(parent) }] } };
-  }
+function createdResponse(record: TermRecord, request: ApiRequest): ApiResponse {
+  const headers = { Location: `${request.baseUrl}/${PLURALS[record.kind]}/${record.id}` };
+  return { status: 201, body: serializeSingle(record, request), headers };
+}
 
-  async #find({ values, raw }: Input, visible: ListAccess['visible']): Promise<ListPage> {
-    const page = requestedPage(values, this.#services.lists);
-    const event = values.event ?? values.post;
-    const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
-    const { ids, total } = listTerms(visible, {
-      kind: this.#kind,
-      limit: page.limit,
-      offset: page.offset,
-      orderBy: (values.orderby ?? 'name') as TermOrder,
-      descending: values.order === 'desc',
-      hideEmpty: values.hide_empty !== false,
-      search: values.search === undefined ? undefined : String(values.search),
-      include: values.include as number[] | undefined,
-      exclude: values.include === undefined ? (values.exclude as number[] | undefined) : undefined,
-      parent: values.parent === undefined ? undefined : Number(values.parent),
-      event: event === undefined ? undefined : Number(event),
-      slug: values.slug === undefined ? undefined : String(values.slug),
-      noticedFrom: modifiedAfter.utc,
-    });
-    // Unlike in other lists, `rest_url` has no page.
-    const urlValues = { ...raw, page: undefined };
-    const { validUntilMs } = modifiedAfter;
-    return { kind: this.#kind, ids, total, page, urlValues, validUntilMs, visible, isPublic: true };
-  }
-
+/** Each use case throws `ApiError` and `CmsUnavailable`. */
+export const terms = (kind: TermKind) => ({
   /** Only the terms of one event depend on what the actor may see. */
-  async list(input: Input, request: RequestContext): Promise<ApiResponse> {
-    const respond = (visible: ListAccess['visible']) =>
-      listResponse(this.#services, () => this.#find(input, visible), request);
-    if (input.values.event !== undefined || input.values.post !== undefined)
-      return withAccess(this.#services, 'event', [], input, request, ({ visible }) => respond(visible));
-    assertServable(this.#services);
-    return respond(this.#services.replica.db);
-  }
+  list(input: Input, request: ApiRequest): Promise<ApiResponse> {
+    const kinds: PostKind[] = input.values.event === undefined && input.values.post === undefined ? [] : ['event'];
+    return listResponse(kinds, input, request, async ({ visible }) => findPage(kind, input, request.services, visible));
+  },
 
-  async read(id: number, { raw }: Input, request: RequestContext): Promise<ApiResponse> {
-    const audience = this.#audienceOf(request);
-    const { db, rendered } = this.#services.replica;
-    const record = getRecord(db, this.#kind, id);
+  async read(id: number, { raw }: Input, request: ApiRequest): Promise<ApiResponse> {
+    const audience = audienceOf(request);
+    const { db, rendered } = request.services.replica;
+    const record = getRecord(db, kind, id);
     if (!record) throw invalidParam('id');
-    if (raw._embed !== undefined) {
-      const body = { ...this.#serializeSingle(record, audience), ...this.#parentLinks(record, audience) };
-      return { status: 200, body };
-    }
+    if (raw._embed !== undefined)
+      return { status: 200, body: { ...serializeSingle(record, request), ...parentLinks(record, request) } };
     return singleResponse(
-      findRendered(rendered, this.#kind, id, audience, 'single') ??
-        renderPublic(rendered, record, audience, 'single', this.#serializeSingle(record, audience)),
+      findRendered(rendered, kind, id, audience, 'single') ??
+        renderPublic(rendered, record, audience, 'single', serializeSingle(record, request)),
     );
-  }
+  },
 
-  /** `id` is absent on create. */
-  #fieldsOf(input: Input, id: number | undefined): Partial<TermFields> {
-    if (this.#kind === 'tag' && (input.raw.parent ?? null) !== null) throw tagHasNoParent();
-    writableMapping(this.#services, this.#kind, id);
-    const fields: Partial<TermFields> = {};
-    for (const name of FIELDS)
-      if (input.byField[name] !== undefined) Object.assign(fields, { [name]: input.byField[name] });
-    if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
-    if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');
-    if (fields.name?.trim() === '') throw invalidParam('name', 'A name is required for this term.');
-    return fields;
-  }
+  async create(input: Input, request: ApiRequest): Promise<ApiResponse> {
+    return createdResponse(await saveTerm(kind, undefined, input, request), request);
+  },
 
-  #createdResponse(record: TermRecord, request: RequestContext): ApiResponse {
-    const headers = { Location: `${request.baseUrl}/${PLURALS[this.#kind]}/${record.id}` };
-    return { status: 201, body: this.#serializeSingle(record, this.#audienceOf(request)), headers };
-  }
+  async readForReplay(id: number, request: ApiRequest): Promise<ApiResponse> {
+    writableMapping(request.services, kind);
+    const { record } = await request.services.cmsRecords.read(kind, id, request, { view: 'editor' });
+    return createdResponse(record, request);
+  },
 
-  async #save(id: number | undefined, input: Input, request: RequestContext): Promise<TermRecord> {
-    const kind = this.#kind;
-    const { cmsRecords, permissions } = this.#services;
-    await permissions.demand('manageTerms', kind, request.actor);
-    const fields = this.#fieldsOf(input, id);
-    return withApiErrors({ kind, id, anonymous: false }, () =>
-      id === undefined ? cmsRecords.create(kind, fields, request) : cmsRecords.update(kind, id, fields, request),
-    );
-  }
-
-  async create(input: Input, request: RequestContext): Promise<ApiResponse> {
-    return this.#createdResponse(await this.#save(undefined, input, request), request);
-  }
-
-  async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
-    writableMapping(this.#services, this.#kind);
-    const { record } = await this.#services.cmsRecords.read(this.#kind, id, request, { view: 'editor' });
-    return this.#createdResponse(record, request);
-  }
-
-  async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-    const record = await this.#save(id, input, request);
-    return { status: 200, body: this.#serializeSingle(record, this.#audienceOf(request)) };
-  }
+  async update(id: number, input: Input, request: ApiRequest): Promise<ApiResponse> {
+    return { status: 200, body: serializeSingle(await saveTerm(kind, id, input, request), request) };
+  },
 
   /** Deletes the term permanently. As in the CMS, its children move up to its parent. */
-  async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
-    await this.#services.permissions.demand('manageTerms', this.#kind, request.actor);
-    const record = getRecord(this.#services.replica.db, this.#kind, id);
+  async delete(id: number, _input: Input, request: ApiRequest): Promise<ApiResponse> {
+    const { services } = request;
+    const { db } = services.replica;
+    await services.permissions.demand('manageTerms', kind, request.actor);
+    const record = getRecord(db, kind, id);
     if (!record) throw invalidParam('id');
-    writableMapping(this.#services, this.#kind, id);
-    const body = this.#services.serializer.term(record, this.#audienceOf(request));
-    const { db } = this.#services.replica;
-    const descendants = getRecords(db, this.#kind, withDescendants(db, [id])).values();
+    writableMapping(services, kind, id);
+    const body = serializeTerm(record, audienceOf(request));
+    const descendants = getRecords(db, kind, withDescendants(db, [id])).values();
     const moved = [...descendants].filter(({ parent }) => parent === id);
-    await withApiErrors({ kind: this.#kind, id, anonymous: false }, () =>
-      this.#services.cmsRecords.delete(this.#kind, id, request, moved),
-    );
+    await withApiErrors({ kind, id, anonymous: false }, () => services.cmsRecords.delete(kind, id, request, moved));
     return { status: 200, body };
-  }
-}
+  },
+});

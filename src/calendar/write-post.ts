@@ -12,15 +12,14 @@ import { cmsToApiError, withApiErrors } from './cms-errors.ts';
 import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
 import { parseWallTimeIn, zoneOf } from './dates.ts';
 import { missingPost } from './read-post.ts';
-import { type RequestContext, writableMapping } from './request.ts';
-import type { Services } from './services.ts';
+import { writableMapping } from './request.ts';
+import type { ApiRequest } from './services.ts';
 
 /** A create or update of one post: what its steps share. */
 export interface PostWrite<K extends PostKind> {
-  services: Services;
   kind: K;
   input: Input;
-  request: RequestContext;
+  request: ApiRequest;
   /** The record of an update, as its editor sees it, and the CMS record that it was read from. */
   stored?: RecordOf[K];
   cmsRecord?: CmsRecord;
@@ -31,34 +30,27 @@ export interface PostWrite<K extends PostKind> {
  * kind; for an update also what the CMS answers to a caller who may not edit the record.
  */
 export async function beginWrite<K extends PostKind>(
-  services: Services,
   kind: K,
   input: Input,
-  request: RequestContext,
+  request: ApiRequest,
   id?: number,
 ): Promise<PostWrite<K>> {
+  const { services } = request;
   await services.permissions.demand('edit', kind, request.actor);
-  const write = { services, kind, input, request };
+  const write = { kind, input, request };
   if (id === undefined) return write;
   writableMapping(services, kind, id);
   const read = () => services.cmsRecords.read(kind, id, request, { view: 'editor' });
-  const { record, cmsRecord } = await ofExisting(services, kind, id, request, read);
+  const { record, cmsRecord } = await ofExisting(kind, id, request, read);
   return { ...write, stored: record, cmsRecord };
 }
 
 /** Runs a call about one record. If the CMS lacks it, the id may be that of a record of another kind. */
-async function ofExisting<T>(
-  services: Services,
-  kind: PostKind,
-  id: number,
-  request: RequestContext,
-  call: () => Promise<T>,
-): Promise<T> {
+async function ofExisting<T>(kind: PostKind, id: number, request: ApiRequest, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (error instanceof CmsRejected && error.kind === 'not-found')
-      throw await missingPost(services, kind, id, request);
+    if (error instanceof CmsRejected && error.kind === 'not-found') throw await missingPost(kind, id, request);
     throw cmsToApiError(error, { kind, id, anonymous: false });
   }
 }
@@ -68,11 +60,11 @@ async function ofExisting<T>(
  * mapping has the kind or the record for reading only.
  */
 function withWriteErrors<T>(
-  { services, kind, input, stored }: PostWrite<PostKind>,
+  { kind, input, request, stored }: PostWrite<PostKind>,
   calls: () => Promise<T>,
 ): Promise<T> {
   const id = stored?.id;
-  const { writtenPaths } = writableMapping(services, kind, id);
+  const { writtenPaths } = writableMapping(request.services, kind, id);
   const parametersAt = (path: string): string[] =>
     [...writtenPaths]
       .filter(([, paths]) => paths.includes(path))
@@ -86,11 +78,11 @@ function withWriteErrors<T>(
  * written. The fields have no image yet: 1 stands for it, whose id is not known before the upload.
  */
 export async function checkWrite<K extends PostKind>(write: PostWrite<K>, fields: Partial<FieldsOf[K]>): Promise<void> {
-  const { services, kind, input, request, stored, cmsRecord } = write;
+  const { kind, input, request, stored, cmsRecord } = write;
   const { image } = input.byField;
   const checked = image === undefined ? fields : { ...fields, image: String(image).trim() === '' ? 0 : 1 };
   if (stored && Object.keys(checked).length === 0) return;
-  await withWriteErrors(write, () => services.cmsRecords.bodyOf(kind, stored?.id, checked, request, cmsRecord));
+  await withWriteErrors(write, () => request.services.cmsRecords.bodyOf(kind, stored?.id, checked, request, cmsRecord));
 }
 
 /** Creates or updates the post, and moves it to the trash if the body says so. An update may change nothing. */
@@ -98,15 +90,15 @@ export async function save<K extends PostKind>(
   write: PostWrite<K>,
   fields: Partial<FieldsOf[K]>,
 ): Promise<RecordOf[K]> {
-  const { services, kind, input, request, stored, cmsRecord } = write;
-  const { cmsRecords } = services;
+  const { kind, input, request, stored, cmsRecord } = write;
+  const { cmsRecords } = request.services;
   let record = stored;
   if (!record) record = await withWriteErrors(write, () => cmsRecords.create(kind, fields, request));
   else if (Object.keys(fields).length > 0)
     record = await withWriteErrors(write, () => cmsRecords.update(kind, stored!.id, fields, request, cmsRecord));
   const { id, status } = record;
   if (input.byField.status !== 'trash' || status === 'trash') return record;
-  const trashed = await trashPost(services, kind, id, request);
+  const trashed = await trashPost(kind, id, request);
   if (stored) return trashed;
   // WordPress adds to the slug of what it moves to the trash: `leaves__trashed`. A record that the original creates in
   // the trash has `leaves`. WordPress makes a slug of a title.
@@ -115,16 +107,12 @@ export async function save<K extends PostKind>(
 }
 
 /** Moves a post to the trash. Deletes it if the CMS stores the kind as terms, which have no trash. */
-export async function trashPost<K extends PostKind>(
-  services: Services,
-  kind: K,
-  id: number,
-  request: RequestContext,
-): Promise<RecordOf[K]> {
+export async function trashPost<K extends PostKind>(kind: K, id: number, request: ApiRequest): Promise<RecordOf[K]> {
+  const { services } = request;
   await services.permissions.demand('edit', kind, request.actor);
   const { cmsRecords } = services;
   const { storedAs } = writableMapping(services, kind, id);
-  return ofExisting(services, kind, id, request, async () => {
+  return ofExisting(kind, id, request, async () => {
     if (storedAs === 'posts') return cmsRecords.trash(kind, id, request);
     const { record } = await cmsRecords.read(kind, id, request, { view: 'editor' });
     await cmsRecords.delete(kind, id, request);
@@ -136,8 +124,8 @@ export async function trashPost<K extends PostKind>(
  * Throws 400 for a value that the mapping cannot store, if the original API takes none, as for the latitude of a venue.
  * A client may send back what a response has shown.
  */
-function assertStorable({ services, kind, input: { byField }, stored }: PostWrite<PostKind>): void {
-  const mapping = services.mapping.kinds[kind];
+function assertStorable({ request, kind, input: { byField }, stored }: PostWrite<PostKind>): void {
+  const mapping = request.services.mapping.kinds[kind];
   if (!mapping || mapping.readOnly) return;
   const writable: ReadonlySet<string> = mapping.writable;
   for (const [name, { key, empty, parameter }] of copiedFields(kind)) {
@@ -154,9 +142,9 @@ const COMMON_FIELDS = ['title', 'description', 'excerpt', 'slug', 'author'] as c
  * trash afterwards. Throws 403 if the actor may not give a record another author.
  */
 export async function postFields(write: PostWrite<PostKind>): Promise<Partial<PostFields>> {
-  const { services, kind, request, stored } = write;
+  const { kind, request, stored } = write;
   const { byField } = write.input;
-  const { actor } = request;
+  const { actor, services } = request;
   const isOwn = byField.author === undefined || Number(byField.author) === actor.account?.userId;
   if (!isOwn) await services.permissions.demand('editOthers', kind, actor);
   assertStorable(write);

@@ -78,9 +78,7 @@ export class Authenticator {
   ) {
     this.#cms = cms;
     this.#logins = logins;
-    // The option `max` would allocate memory for all of them in advance.
-    const limits = { maxSize: MAX_CACHED, sizeCalculation: () => 1 };
-    this.#results = new LRUCache({ ...limits, ttl: CACHED_MS, perf: { now: clockMs } });
+    this.#results = new LRUCache({ max: MAX_CACHED, ttl: CACHED_MS, perf: { now: clockMs } });
   }
 
   /**

@@ -3,15 +3,15 @@
 import Router, { type RouterContext } from '@koa/router';
 import { withCreatedInError } from '../calendar/cms-records.ts';
 import { defaultWindow, zoneOf } from '../calendar/dates.ts';
-import { Events } from '../calendar/events.ts';
-import { createChanges, createEventFeeds } from '../calendar/feeds/event-feeds.ts';
-import { LinkedRecords } from '../calendar/linked-records.ts';
+import { events } from '../calendar/events.ts';
+import { changesSince, feeds } from '../calendar/feeds/event-feeds.ts';
+import { linkedRecords } from '../calendar/linked-records.ts';
 import { createdBefore, referenceChecks, resolveSlug } from '../calendar/read-post.ts';
-import { RenderedList } from '../calendar/rendered-records.ts';
-import type { ApiResponse, CreatedRecord, RequestContext } from '../calendar/request.ts';
+import { parseRendered, RenderedList } from '../calendar/rendered-records.ts';
+import type { ApiResponse, CreatedRecord } from '../calendar/request.ts';
 import { createRequestImages } from '../calendar/request-images.ts';
-import type { Services } from '../calendar/services.ts';
-import { Terms } from '../calendar/terms.ts';
+import type { ApiRequest, Services } from '../calendar/services.ts';
+import { terms } from '../calendar/terms.ts';
 import { type Config, NAMESPACE } from '../config-schema.ts';
 import { invalidParams, noRoute, notReady, readOnlyCalendar, unknownNamespace } from '../interface/errors.ts';
 import { openApi } from '../interface/openapi.ts';
@@ -34,30 +34,20 @@ import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createBodyReader } from './read-body.ts';
 import { combineRepeated } from './read-request.ts';
-import { parseItems, parseRendered, toBuffer } from './response-cache.ts';
+import { parseItems, toBuffer } from './response-cache.ts';
 import { withProperties } from './response-params.ts';
 import { dryRunSockets, type Middleware, newState, type State } from './state.ts';
 
-export type UseCases = ReturnType<typeof createUseCases>;
-
-export function createUseCases(services: Services) {
-  const linked = {
-    venue: new LinkedRecords(services, 'venue'),
-    organizer: new LinkedRecords(services, 'organizer'),
-  };
-  return {
-    event: new Events(services, linked),
-    feeds: createEventFeeds(services),
-    changes: createChanges(services),
-    ...linked,
-    category: new Terms(services, 'category'),
-    tag: new Terms(services, 'tag'),
-  };
-}
+export const USE_CASES = {
+  event: events,
+  venue: linkedRecords('venue'),
+  organizer: linkedRecords('organizer'),
+  category: terms('category'),
+  tag: terms('tag'),
+};
 
 export interface RouteOptions {
   services: Services;
-  useCases: UseCases;
   idempotency: Idempotency;
   limits: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth' | 'idsPerParameter'>;
 }
@@ -163,27 +153,28 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
   };
 }
 
-function createEndpointRunner({ services, useCases, idempotency, limits }: RouteOptions) {
+function createEndpointRunner({ services, idempotency, limits }: RouteOptions) {
   /** Refuses what this calendar cannot do now; else runs the operation, and a create once per key. */
   async function runEndpoint(endpointRequest: EndpointRequest): Promise<ApiResponse> {
     const { isDryRun = false, state, endpoint } = endpointRequest;
     const { actor, requestId, baseUrl } = state;
+    const request = { services, actor, requestId, baseUrl };
     const { operation } = endpoint;
     if (services.cms.isReadOnly && WRITE_OPERATIONS.has(operation)) throw readOnlyCalendar();
     // Every record has the site's address in its JSON, and a write of an event may need the site's zone.
     if (services.site() === UNKNOWN_SITE && !DESCRIPTIONS.has(operation))
       throw notReady(services.sync.status().percent);
-    if (!WRITE_OPERATIONS.has(operation)) return runOperation(endpointRequest, { actor, requestId, baseUrl });
+    if (!WRITE_OPERATIONS.has(operation)) return runOperation(endpointRequest, request);
     const created: CreatedRecord[] = [];
-    const images = createRequestImages(services, { actor, requestId, created });
+    const images = createRequestImages({ ...request, created });
     try {
-      return await runOncePerKey(endpointRequest, { actor, requestId, baseUrl, images, created, isDryRun });
+      return await runOncePerKey(endpointRequest, { ...request, images, created, isDryRun });
     } finally {
       images.release();
     }
   }
 
-  function runOncePerKey(endpointRequest: EndpointRequest, request: RequestContext): Promise<ApiResponse> {
+  function runOncePerKey(endpointRequest: EndpointRequest, request: ApiRequest): Promise<ApiResponse> {
     const { route, endpoint, idempotencyKey, state, body } = endpointRequest;
     // Every anonymous create is rejected, and one that is only tried creates nothing that the key could stand for.
     const isKeyed = endpoint.operation === 'create' && idempotencyKey !== undefined;
@@ -198,14 +189,14 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
       create: (creationKey, renewClaim) =>
         runOperation(endpointRequest, { ...request, keyedCreate: { kind, creationKey, renewClaim } }),
       readForReplay: (id) =>
-        isTermKind(kind) ? useCases[kind].readForReplay(id, request) : createdBefore(services, kind, id, request),
+        isTermKind(kind) ? USE_CASES[kind].readForReplay(id, request) : createdBefore(kind, id, request),
     });
   }
 
   /** Validates the parameters, and calls the use case. */
   async function runOperation(
     { route, endpoint, pathSegment, state, body }: EndpointRequest,
-    request: RequestContext,
+    request: ApiRequest,
   ): Promise<ApiResponse> {
     const { query } = state;
     const path: Record<string, string> = route.by ? { [route.by]: decodeSlug(pathSegment ?? '') } : {};
@@ -214,17 +205,17 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     if (operation === 'describe') return describe(state, services);
     if (operation === 'document') return document(state, services);
     rejectLongLists(endpoint, { ...query, ...body }, limits.idsPerParameter);
-    const input = await validate(endpoint, { path, query, body }, await referenceChecks(services, request, route.kind));
-    if (operation === 'changes') return useCases.changes(input);
-    if (operation === 'feed') return useCases.feeds.atom(input, request);
+    const input = await validate(endpoint, { path, query, body }, await referenceChecks(request, route.kind));
+    if (operation === 'changes') return changesSince(input, request);
+    if (operation === 'feed') return feeds.atom(input, request);
     const { id, slug = '' } = input.path;
-    if (operation === 'calendar' && id !== undefined) return useCases.feeds.eventCalendar(id, input, request);
-    if (operation === 'calendar') return useCases.feeds.calendar(input, request);
-    const ofKind = useCases[route.kind as Kind];
+    if (operation === 'calendar' && id !== undefined) return feeds.eventCalendar(id, input, request);
+    if (operation === 'calendar') return feeds.calendar(input, request);
+    const ofKind = USE_CASES[route.kind as Kind];
     // The parameter `fields`; WordPress's `_fields` is applied in `responseParams`.
     if (operation === 'list') return withProperties(await ofKind.list(input, request), input.values.fields);
     // Of an unknown slug 0, as in the original: "Event with ID 0 does not exist."
-    const idOfRecord = async () => id ?? (await resolveSlug(services, route.kind as PostKind, slug, request)) ?? 0;
+    const idOfRecord = async () => id ?? (await resolveSlug(route.kind as PostKind, slug, request)) ?? 0;
     if (operation === 'read') return ofKind.read(await idOfRecord(), input, request);
     return withCreatedInError(request, services.observe, async () =>
       operation === 'create' ? ofKind.create(input, request) : ofKind[operation](await idOfRecord(), input, request),

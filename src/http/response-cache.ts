@@ -6,7 +6,7 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import fresh from 'fresh';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import { contentHash, RenderedList } from '../calendar/rendered-records.ts';
+import { contentHash, parseRendered, RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { soloTurn } from '../calendar/turns.ts';
@@ -184,9 +184,6 @@ export function chunksOf(body: unknown): readonly Uint8Array[] {
 export function toBuffer(body: unknown): Buffer {
   return Buffer.isBuffer(body) ? body : joinBytes(chunksOf(body));
 }
-
-/** A rendered record. */
-export const parseRendered = (bytes: Uint8Array): JsonObject => JSON.parse(toBuffer(bytes).toString());
 
 /** The records of a list, each in a turn of its own: other requests run between long texts. */
 export async function parseItems(items: RenderedList['items']): Promise<JsonObject[]> {

@@ -1,7 +1,7 @@
 // The response parameters `_fields`, `_envelope` and `_jsonp`, which change the shape of a response, and `fields` of
 // lists.
 
-import { RenderedList } from '../calendar/rendered-records.ts';
+import { parseRendered, RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { invalidCallback } from '../interface/errors.ts';
@@ -10,7 +10,7 @@ import { isObject, type JsonObject } from '../model/json.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
 import { errorResponse } from './error-handler.ts';
 import { allowHeader } from './respond.ts';
-import { chunksOf, parseItems, parseRendered } from './response-cache.ts';
+import { chunksOf, parseItems } from './response-cache.ts';
 import type { Middleware } from './state.ts';
 
 type ResponseParams = ReturnType<typeof parseResponseParams>;

@@ -67,10 +67,13 @@ describe('a failed write', () => {
     });
 
     it('if the response cannot be built: 500, with the cause for the log', async () => {
-      const { serializer } = fixture.gateway.services;
-      serializer.event = () => {
-        throw new TypeError('Invalid URL');
-      };
+      // Only the response needs it: the body has no cost.
+      Object.defineProperty(fixture.gateway.services, 'cost', {
+        enumerable: false,
+        get() {
+          throw new TypeError('Invalid URL');
+        },
+      });
       const error = await errorOf(write('/events', 'create', event));
       expect([error.status, error.data.created]).to.deep.equal([500, namesOf('events')]);
       expect(error.cause).to.be.instanceOf(TypeError);

@@ -72,10 +72,8 @@ describe('a body with very many items', () => {
       release() {},
     };
     const account = { userId: 1, roles: [], permissions: new Set<string>(), mayUpload: true };
-    const images = createRequestImages(
-      { ...gateway.services, imageFetcher },
-      { actor: { credentials: CREDENTIALS.admin, account } },
-    );
+    const services = { ...gateway.services, imageFetcher };
+    const images = createRequestImages({ services, actor: { credentials: CREDENTIALS.admin, account } });
     for (let n = 0; n < 50; n += 1)
       expect(await images.fetchIfUsable(`https://images.example/${n}.png`)).to.equal(false);
     expect(fetched).to.have.length(20);

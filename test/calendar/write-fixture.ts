@@ -3,11 +3,13 @@
 import { expect } from 'chai';
 import { unavailableError } from '../../src/calendar/cms-errors.ts';
 import { withCreatedInError } from '../../src/calendar/cms-records.ts';
-import type { CreatedRecord, RequestContext } from '../../src/calendar/request.ts';
+import type { CreatedRecord } from '../../src/calendar/request.ts';
 import { createRequestImages } from '../../src/calendar/request-images.ts';
+import type { ApiRequest } from '../../src/calendar/services.ts';
 import { createImageFetcher } from '../../src/cms/image-fetcher.ts';
 import { rejection as wordPressRejection } from '../../src/cms/wordpress/rest-api.ts';
 import { type ApiError, CmsUnavailable } from '../../src/errors.ts';
+import { USE_CASES } from '../../src/http/endpoints.ts';
 import type { ReferenceChecks } from '../../src/interface/parameter.ts';
 import { ROUTES } from '../../src/interface/routes.ts';
 import { validate } from '../../src/interface/validate.ts';
@@ -92,15 +94,15 @@ export function writeFixture() {
         bytes: Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
       }));
       const created: CreatedRecord[] = [];
-      const images = createRequestImages({ ...gateway.services, imageFetcher }, { actor, created });
-      const request: RequestContext = { actor, baseUrl: BASE, images, created };
+      const images = createRequestImages({ services: { ...gateway.services, imageFetcher }, actor, created });
+      const request: ApiRequest = { services: gateway.services, actor, baseUrl: BASE, images, created };
       const routePath = operation === 'create' ? path : `${path}/{id}`;
       const route = ROUTES.find((candidate) => candidate.path === routePath)!;
       const endpoint = route.endpoints.find((candidate) => candidate.operation === operation)!;
       if (typeof body.image === 'string') await images.fetchIfUsable(body.image);
       const input = await validate(endpoint, { path: { id: String(id) }, query: {}, body }, checks);
       const kinds = { '/events': 'event', '/venues': 'venue', '/categories': 'category' } as const;
-      const useCases = gateway.useCases[kinds[path as keyof typeof kinds]];
+      const useCases = USE_CASES[kinds[path as keyof typeof kinds]];
       const { body: json } = await withCreatedInError(request, gateway.services.observe, () =>
         operation === 'create' ? useCases.create(input, request) : useCases.update(id, input, request),
       );

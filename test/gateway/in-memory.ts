@@ -14,7 +14,6 @@ import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config-schema.ts';
 import { createAdmin } from '../../src/http/admin.ts';
-import type { UseCases } from '../../src/http/endpoints.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from '../../src/http/shared-state.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
@@ -95,7 +94,6 @@ export interface TestResponse {
 
 export interface TestGateway {
   services: Services;
-  useCases: UseCases;
   cms: Cms;
   mapping: Mapping;
   service: Credentials;
@@ -206,7 +204,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     sharedCounters: cluster && createSharedCounters({ ...cluster, secret: '' }),
     ...(options.isRecorded && { clocks: { cachesMs: () => 1, attemptsMs: steppingClock() } }),
   });
-  const { services, useCases, listener } = application;
+  const { services, listener } = application;
   sync.start();
   peers?.start(sync);
   if (waitsForSync) await sync.whenComplete();
@@ -223,7 +221,6 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
 
   return {
     services,
-    useCases,
     cms,
     mapping,
     service,

@@ -6,18 +6,18 @@ import { changesGone, eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/parameter.ts';
 import type { ChangeToken } from '../../interface/value-types.ts';
 import { type Site, siteName } from '../../model/records.ts';
-import type { CancelledEvent, JournalPosition } from '../../store/change-journal.ts';
+import type { CancelledEvent } from '../../store/change-journal.ts';
 import { getRecord } from '../../store/records.ts';
 import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
-import { buildFromEvents } from '../event-reads.ts';
+import { eventList } from '../event-reads.ts';
 import { assertPageExists, assertServable, type ListPage, type PageSizes, urlParams } from '../list-response.ts';
 import { singlePost } from '../read-post.ts';
-import { contentHash, listItems } from '../rendered-records.ts';
-import type { ApiResponse, RequestContext } from '../request.ts';
-import type { Services } from '../services.ts';
+import { contentHash, listItems, parseRendered } from '../rendered-records.ts';
+import type { ApiResponse } from '../request.ts';
+import type { ApiRequest } from '../services.ts';
 import { type Steps, TURN_BYTES } from '../turns.ts';
 import {
   type CalendarInfo,
@@ -46,21 +46,16 @@ interface FeedFormat<T> {
 }
 
 /** A feed is written from the JSON of the list: it shows nothing else. */
-function* feedSteps<T>(
-  services: Services,
-  page: ListPage,
-  baseUrl: string,
-  { write, respond }: FeedFormat<T>,
-): Steps<ApiResponse> {
+function* feedSteps<T>(page: ListPage, request: ApiRequest, { write, respond }: FeedFormat<T>): Steps<ApiResponse> {
   assertPageExists(page);
-  const { ids, validUntilMs, visible, isPublic } = page;
-  const replicaVersion = services.replica.version;
+  const { ids, validUntilMs, isPublic } = page;
+  const replicaVersion = request.services.replica.version;
   const cacheTags = new Set(['events']);
   const items: T[] = [];
   let chargedBytes = 0;
   for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
     const some = { ...page, ids: ids.slice(from, from + EVENTS_PER_STEP) };
-    for (const entry of yield* listItems(services, some, { baseUrl, visible }, isPublic)) {
+    for (const entry of yield* listItems(some, request)) {
       items.push(write(parseEvent(entry.bytes)));
       for (const tag of entry.cacheTags) cacheTags.add(tag);
       // The client pays for all bytes. For the pauses, `listItems` has yielded those that it rendered.
@@ -76,62 +71,53 @@ function* feedSteps<T>(
   };
 }
 
-const listFeed = <T>(
-  services: Services,
-  input: Input,
-  request: RequestContext,
-  format: FeedFormat<T>,
-): Promise<ApiResponse> =>
-  buildFromEvents(services, input, request, format.pageSizes, (page) =>
-    feedSteps(services, page, request.baseUrl, format),
-  );
+const listFeed = <T>(input: Input, request: ApiRequest, format: FeedFormat<T>): Promise<ApiResponse> =>
+  eventList(input, request, format.pageSizes, (page) => feedSteps(page, request, format));
+
+const nameOf = ({ services }: ApiRequest): string => decodeEntities(services.site().name) || 'Calendar';
 
 /** Each use case throws `ApiError` and `CmsUnavailable`, as the JSON response with the same events does. */
-export function createEventFeeds(services: Services) {
-  const { replica, site } = services;
-  const nameOf = (): string => decodeEntities(site().name) || 'Calendar';
+export const feeds = {
+  calendar: (input: Input, request: ApiRequest): Promise<ApiResponse> =>
+    listFeed(input, request, {
+      pageSizes: CALENDAR_LISTS,
+      write: (event) => calendarEvent(event, siteName(request.services.site())),
+      respond(items) {
+        const events = items.filter((event) => event !== undefined);
+        const url = `${request.baseUrl}/events.ics${queryOf(input)}`;
+        return { body: calendarFile(events, { name: nameOf(request), url }), headers: calendarHeaders('events') };
+      },
+    }),
 
-  return {
-    calendar: (input: Input, request: RequestContext): Promise<ApiResponse> =>
-      listFeed(services, input, request, {
-        pageSizes: CALENDAR_LISTS,
-        write: (event) => calendarEvent(event, siteName(site())),
-        respond(items) {
-          const events = items.filter((event) => event !== undefined);
-          const url = `${request.baseUrl}/events.ics${queryOf(input)}`;
-          return { body: calendarFile(events, { name: nameOf(), url }), headers: calendarHeaders('events') };
-        },
-      }),
+  async eventCalendar(id: number, input: Input, request: ApiRequest): Promise<ApiResponse> {
+    const { replica, site } = request.services;
+    const cancelled = getRecord(replica.db, 'event', id) ? undefined : replica.journal.cancelled(id);
+    // A JSON read of an event in the trash is a 403; its file says CANCELLED, which the journal remembers.
+    const response: ApiResponse = cancelled
+      ? { status: 200, body: cancelledEvent(cancelled), cacheTags: [`event-${id}`], validUntilMs: Infinity }
+      : await singlePost('event', id, input, request);
+    const { body: json, etag: _, ...rest } = response;
+    const event = json instanceof Uint8Array ? parseEvent(json) : (json as FeedEvent);
+    const url = `${request.baseUrl}/events/${id}.ics`;
+    const written = calendarEvent(event, siteName(site()));
+    if (!written) throw eventWithoutDate();
+    const body = calendarFile([written], { name: nameOf(request), url });
+    return { ...rest, body, headers: calendarHeaders(`event-${id}`) };
+  },
 
-    async eventCalendar(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-      const cancelled = getRecord(replica.db, 'event', id) ? undefined : replica.journal.cancelled(id);
-      // A JSON read of an event in the trash is a 403; its file says CANCELLED, which the journal remembers.
-      const response: ApiResponse = cancelled
-        ? { status: 200, body: cancelledEvent(cancelled), cacheTags: [`event-${id}`], validUntilMs: Infinity }
-        : await singlePost(services, 'event', id, input, request);
-      const { body: json, etag: _, ...rest } = response;
-      const event = json instanceof Uint8Array ? parseEvent(json) : (json as FeedEvent);
-      const url = `${request.baseUrl}/events/${id}.ics`;
-      const written = calendarEvent(event, siteName(site()));
-      if (!written) throw eventWithoutDate();
-      const body = calendarFile([written], { name: nameOf(), url });
-      return { ...rest, body, headers: calendarHeaders(`event-${id}`) };
-    },
+  atom: (input: Input, request: ApiRequest): Promise<ApiResponse> =>
+    listFeed(input, request, {
+      pageSizes: ATOM_LISTS,
+      write: atomEntry,
+      respond(items) {
+        const url = `${request.baseUrl}/events.atom${queryOf(input)}`;
+        const body = utf8(atomText(items, { name: nameOf(request), site: request.services.site(), url }));
+        return { body, headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' } };
+      },
+    }),
+};
 
-    atom: (input: Input, request: RequestContext): Promise<ApiResponse> =>
-      listFeed(services, input, request, {
-        pageSizes: ATOM_LISTS,
-        write: atomEntry,
-        respond(items) {
-          const url = `${request.baseUrl}/events.atom${queryOf(input)}`;
-          const body = utf8(atomText(items, { name: nameOf(), site: site(), url }));
-          return { body, headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' } };
-        },
-      }),
-  };
-}
-
-const parseEvent = (json: Uint8Array): FeedEvent => JSON.parse(Buffer.from(json).toString());
+const parseEvent = (json: Uint8Array) => parseRendered(json) as unknown as FeedEvent;
 
 /** An event in the trash, for apps that have imported its file, which they know by its UID. */
 const cancelledEvent = (event: CancelledEvent): FeedEvent => ({
@@ -226,24 +212,20 @@ const TOKEN_MS = 60_000;
  * The same response for every caller. Without a token it has no changes, and a token for the next request.
  * @throws ApiError 410 for a token that is too old or of another replica; 503 until the initial sync is complete
  */
-export function createChanges(services: Services) {
+export function changesSince({ values }: Input, { services }: ApiRequest): ApiResponse {
   const { replica, site, mapping, nowMs } = services;
   const { journal } = replica;
+  assertServable(services);
+  const replicaVersion = replica.version;
   /** Tokens of another site mean nothing here. */
-  const siteKey = (): string => contentHash(`${site().url} ${mapping.name}`).slice(0, 8);
-  const tokenOf = ({ epoch, number, first, scanS }: JournalPosition): string =>
-    [siteKey(), epoch, number, first, scanS].join('.');
-
-  return function changes({ values }: Input): ApiResponse {
-    assertServable(services);
-    const replicaVersion = replica.version;
-    const since = values.since as ChangeToken | undefined;
-    const limit = Math.min(Number(values.limit ?? DEFAULT_LIMIT), MAX_LIMIT);
-    const isOfSite = since === undefined || since.siteKey === siteKey();
-    const page = isOfSite ? journal.since(since ?? journal.head(), limit) : undefined;
-    if (!page) throw changesGone();
-    const changes = page.entries.map(({ kind, id, change }) => ({ kind, id, change }));
-    const body = { changes, next_token: tokenOf(page.next), has_more: page.hasMore };
-    return { status: 200, body, cacheTags: ['changes'], validUntilMs: nowMs() + TOKEN_MS, replicaVersion };
-  };
+  const siteKey = contentHash(`${site().url} ${mapping.name}`).slice(0, 8);
+  const since = values.since as ChangeToken | undefined;
+  const limit = Math.min(Number(values.limit ?? DEFAULT_LIMIT), MAX_LIMIT);
+  const isOfSite = since === undefined || since.siteKey === siteKey;
+  const page = isOfSite ? journal.since(since ?? journal.head(), limit) : undefined;
+  if (!page) throw changesGone();
+  const changes = page.entries.map(({ kind, id, change }) => ({ kind, id, change }));
+  const { epoch, number, first, scanS } = page.next;
+  const body = { changes, next_token: [siteKey, epoch, number, first, scanS].join('.'), has_more: page.hasMore };
+  return { status: 200, body, cacheTags: ['changes'], validUntilMs: nowMs() + TOKEN_MS, replicaVersion };
 }

@@ -19,8 +19,8 @@ interface DaySpan {
 /** An event that ends before this hour of the next day is an evening, not two days. */
 const NIGHT_ENDS = '06:00:00';
 
-/** Milliseconds of a day or a wall time in UTC; 0 for a text that is neither. */
-const msOf = (text: string): number => parseWallTime(text.length === 10 ? `${text} 00:00:00` : text) ?? 0;
+/** Milliseconds of a wall time in UTC, 0 for other texts; `2027-03` and `2027-03-01` mean their beginning. */
+const msOf = (text: string): number => parseWallTime(`${text}${'0000-01-01 00:00:00'.slice(text.length)}`) ?? 0;
 
 /** The day so many days later, clamped to the years 0000 to 9999. */
 export const addDays = (day: string, days: number): string => formatWallTime(msOf(day) + days * DAY_MS).slice(0, 10);
@@ -81,25 +81,14 @@ export class Dates {
     this.firstWeekday = firstWeekday(locale);
   }
 
-  month(month: string): string {
-    return this.#formats.month.format(msOf(`${month}-01`));
-  }
-
-  shortMonth(month: string): string {
-    return this.#formats.shortMonth.format(msOf(`${month}-01`));
-  }
-
-  weekday(day: string): string {
-    return this.#formats.weekday.format(msOf(day));
-  }
-
-  dayAndYear(day: string): string {
-    return this.#formats.dayAndYear.format(msOf(day));
+  /** A month, a day or a wall time, in this form alone. */
+  format(form: keyof ReturnType<typeof formatsOf>, time: string): string {
+    return this.#formats[form].format(msOf(time));
   }
 
   /** Without the year if it is the current one. */
   day(day: string, today: string): string {
-    return day.slice(0, 4) === today.slice(0, 4) ? this.#formats.day.format(msOf(day)) : this.dayAndYear(day);
+    return this.format(day.slice(0, 4) === today.slice(0, 4) ? 'day' : 'dayAndYear', day);
   }
 
   /** Today, Tomorrow, or the day. */
@@ -115,21 +104,16 @@ export class Dates {
     return format.formatRange(msOf(first), msOf(last));
   }
 
-  startTime({ start_date: start }: ShownTimes): string {
-    return this.#formats.clock.format(msOf(start));
-  }
-
   /** The time of an event of one day: `7:30 – 9:00 PM`. */
   times(event: ShownTimes): string {
     if (event.all_day) return this.#texts.allDay;
     const { start_date: start, end_date: end } = event;
-    if (end <= start) return unbroken(this.startTime(event));
-    const { clock } = this.#formats;
+    if (end <= start) return unbroken(this.format('clock', start));
     // Across midnight a range would repeat the dates.
     return unbroken(
       start.slice(0, 10) === end.slice(0, 10)
-        ? clock.formatRange(msOf(start), msOf(end))
-        : `${clock.format(msOf(start))} – ${clock.format(msOf(end))}`,
+        ? this.#formats.clock.formatRange(msOf(start), msOf(end))
+        : `${this.format('clock', start)} – ${this.format('clock', end)}`,
     );
   }
 
@@ -137,14 +121,15 @@ export class Dates {
   when(event: ShownTimes): string {
     const { start_date: start, end_date: end, timezone_abbr: zone } = event;
     if (start === '') return '';
-    const { dayAndYear, clock } = this.#formats;
     if (event.all_day) {
       const [first, last] = wholeDays(start, end);
-      return last > first ? dayAndYear.formatRange(msOf(first), msOf(last)) : dayAndYear.format(msOf(first));
+      return last > first
+        ? this.#formats.dayAndYear.formatRange(msOf(first), msOf(last))
+        : this.format('dayAndYear', first);
     }
     const isOneDay = end.slice(0, 10) <= start.slice(0, 10);
-    if (isOneDay) return `${dayAndYear.format(msOf(start))}, ${this.times(event)}\u00a0${zone}`;
-    const moment = (wall: string) => `${dayAndYear.format(msOf(wall))}, ${unbroken(clock.format(msOf(wall)))}`;
+    if (isOneDay) return `${this.format('dayAndYear', start)}, ${this.times(event)}\u00a0${zone}`;
+    const moment = (wall: string) => `${this.format('dayAndYear', wall)}, ${unbroken(this.format('clock', wall))}`;
     return `${moment(start)} – ${moment(end)}\u00a0${zone}`;
   }
 }

@@ -4,7 +4,7 @@ import { PAGE_LANGUAGES } from '../../config-schema.ts';
 import { SCHEMA_ATTENDANCE, SCHEMA_STATUS } from '../../model/event-state.ts';
 import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
-import { wholeDays } from '../../time/wall-time.ts';
+import { parseWallTime, wholeDays } from '../../time/wall-time.ts';
 import { offsetText } from '../../time/zones.ts';
 import { pricesOf } from './language.ts';
 import { Html } from './page-template.ts';
@@ -128,8 +128,6 @@ function dates(event: PublicEvent): object {
 
 /** ISO 8601 with the offset of the event's zone. */
 function withOffset(wall: string, utc: string): string {
-  const minutes = Math.round(
-    (Date.parse(`${wall.replace(' ', 'T')}Z`) - Date.parse(`${utc.replace(' ', 'T')}Z`)) / 60_000,
-  );
-  return `${wall.replace(' ', 'T')}${offsetText(minutes || 0, ':')}`;
+  const minutes = Math.round(((parseWallTime(wall) ?? 0) - (parseWallTime(utc) ?? 0)) / 60_000);
+  return `${wall.replace(' ', 'T')}${offsetText(minutes, ':')}`;
 }

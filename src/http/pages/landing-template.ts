@@ -100,7 +100,7 @@ function eventsSection(view: EventsView): Html {
   const summary = language.counted(texts.eventCount, list.total);
   const shown: Record<View, { title: string; content: Html } | undefined> = {
     list: { title: listTitle(view), content: eventList(view) },
-    month: ofMonth && { title: dates.month(month), content: monthGrid(ofMonth, view) },
+    month: ofMonth && { title: dates.format('month', month), content: monthGrid(ofMonth, view) },
   };
   const parts = Object.entries(shown).flatMap(([name, part]) => (part ? [{ name, ...part }] : []));
   return html`<section id="events" aria-label="${texts.events}" data-summary="${summary}">
@@ -144,7 +144,7 @@ function nextLink({ next, query, today, language: { texts, dates } }: EventsView
 function listTitle({ query, today, language: { texts, dates } }: EventsView): string {
   const { month, day, past, filters } = query;
   if (day !== undefined) return dates.day(day, today);
-  if (month !== undefined) return dates.month(month);
+  if (month !== undefined) return dates.format('month', month);
   return filters.search === undefined
     ? texts.upcoming
     : fill(past ? texts.pastWith : texts.upcomingWith, { search: filters.search });
@@ -169,9 +169,9 @@ function monthLinks(query: LandingQuery, month: string, { dates, texts }: Langua
   const isNow = query.month === undefined && query.day === undefined;
   const hidden = (sign: string) => html`<span aria-hidden="true">${sign}</span>`;
   return html`<nav class="months" aria-label="${texts.months}">
-<a id="previous" class="button" href="${to(previous)}">${hidden('‹ ')}${dates.shortMonth(previous)}</a>
+<a id="previous" class="button" href="${to(previous)}">${hidden('‹ ')}${dates.format('shortMonth', previous)}</a>
 <a id="today" class="button" href="${now}"${isNow && new Html(' aria-current="date"')}>${texts.today}</a>
-<a id="next" class="button" href="${to(next)}">${dates.shortMonth(next)}${hidden(' ›')}</a>
+<a id="next" class="button" href="${to(next)}">${dates.format('shortMonth', next)}${hidden(' ›')}</a>
 </nav>`;
 }
 
@@ -264,7 +264,7 @@ function monthGrid(ofMonth: EventList, view: EventsView): Html {
   for (let day = first; day <= last; day = addDays(day, 7))
     weeks.push(Array.from({ length: 7 }, (_, offset) => addDays(day, offset)));
   const missing = ofMonth.total - ofMonth.events.length;
-  const weekdays = weeks[0]!.map((day) => html`<span>${dates.weekday(day)}</span>`);
+  const weekdays = weeks[0]!.map((day) => html`<span>${dates.format('weekday', day)}</span>`);
   return html`<div class="weekdays" aria-hidden="true">${weekdays}</div>
 ${ofMonth.total === 0 && html`<p class="empty">${texts.noEvents}</p>`}
 ${weeks.map((days) => week(days, ofMonth, view))}
@@ -309,9 +309,10 @@ function week(days: string[], { events }: EventList, view: EventsView): Html {
     );
     const classes = `c${column}${day === view.today ? ' today' : ''}${day.startsWith(view.month) ? '' : ' other'}`;
     const others = hidden[column]!;
+    const date = language.dates.format('dayAndYear', day);
     const ofDay = hrefOf(view.query, { day, view: undefined, month: undefined, page: 1 });
     return html`<li>
-<time class="date ${classes}" datetime="${day}"><span class="visually-hidden">${language.dates.dayAndYear(day)}</span>
+<time class="date ${classes}" datetime="${day}"><span class="visually-hidden">${date}</span>
 <span aria-hidden="true">${Number(day.slice(8))}</span></time>
 ${shown}
 ${others > 0 && html`<a class="others c${column}" href="${ofDay}">${counted(others)}</a>`}
@@ -355,7 +356,7 @@ function bar(
   const isSeveralDays = span.last > span.first;
   const time = isSeveralDays
     ? html`<span class="visually-hidden">${dates.days(span, today)} </span>`
-    : !event.all_day && html`<span class="clock">${dates.startTime(event)}</span> `;
+    : !event.all_day && html`<span class="clock">${dates.format('clock', event.start_date)}</span> `;
   const ends = `${startsHere ? '' : ' continued'}${endsHere ? '' : ' continues'}`;
   const classes = `c${from} s${to - from + 1} r${row} ${colorClass(event)}${ends}`;
   const href = hrefOf(query, { event: event.id });

@@ -99,7 +99,7 @@ export class EventReader {
 
   /** At most `max` events, the earliest, without texts; `total` counts all. */
   async many(range: DayRange, filters: LandingQuery['filters'], max: number): Promise<EventList> {
-    const list: EventList = { ...NOTHING, events: [], pages: 1 };
+    const list: EventList = { events: [], total: 0, pages: 1 };
     for (let number = 1; number <= list.pages && list.events.length < max; number++) {
       const next = await this.#page(range, { ...filters, per_page: String(LARGEST_PAGE), page: String(number) });
       // A cell of a month shows no more, and three hundred descriptions may be 30 MB.
