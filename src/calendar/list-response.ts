@@ -109,8 +109,10 @@ export async function buildFound(
   build: (page: ListPage) => Steps<ApiResponse>,
 ): Promise<ApiResponse> {
   const page = await find();
+  // Before the list waits for a slot.
+  const { version } = page.visible;
   const response = await withSlot(account ? String(account.userId) : network, () =>
-    runInTurns(page.visible, build(page)),
+    runInTurns(page.visible, version, build(page)),
   );
   // Needs no slot: those bound how many lists are half built at a time, and this one is built without a pause.
   return response ?? runInOneTurn(build(await find()));

@@ -153,8 +153,8 @@ export interface SyncMemory {
    */
   lastReadMark: number;
   /**
-   * When this gateway last wrote a record, or a webhook or another gateway named it: `event 12` -> 4711. What a list
-   * with an earlier read mark says of it is thrown away.
+   * When this gateway last wrote or stored a record, or a webhook or another gateway named it: `event 12` -> 4711. What
+   * a list with an earlier read mark says of it is thrown away.
    */
   changedAt: Map<string, number>;
   /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
@@ -174,18 +174,22 @@ export function markDirty({ kinds }: SyncMemory, kind: Kind, ids: Iterable<numbe
 const MAX_CHANGED = 10_000;
 
 /** Notes a change by this gateway, a webhook or another gateway. */
-export function noteChange(memory: SyncMemory, kind: Kind, id: number): void {
-  const { changedAt } = memory;
+export function noteChange(memory: SyncMemory, kind: KindOrImage, id: number): void {
   memory.lastReadMark += 1;
-  const key = `${kind} ${id}`;
-  changedAt.delete(key);
-  changedAt.set(key, memory.lastReadMark);
-  if (changedAt.size > MAX_CHANGED) changedAt.delete(changedAt.keys().next().value!);
-  memory.kinds[kind].revision += 1;
+  refuseEarlier(memory, kind, id, memory.lastReadMark);
+  if (kind !== 'image') memory.kinds[kind].revision += 1;
 }
 
-/** True if the record changed after the request with this read mark was sent. */
-export const isOutdated = ({ changedAt }: SyncMemory, kind: Kind, id: number, readMark: number): boolean =>
+/** From now on, what requests with earlier read marks bring of this record is outdated. */
+export function refuseEarlier({ changedAt }: SyncMemory, kind: KindOrImage, id: number, readMark: number): void {
+  const key = `${kind} ${id}`;
+  changedAt.delete(key);
+  changedAt.set(key, readMark);
+  if (changedAt.size > MAX_CHANGED) changedAt.delete(changedAt.keys().next().value!);
+}
+
+/** True if the record changed after the request with this read mark, or if the replica has it from a later request. */
+export const isOutdated = ({ changedAt }: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean =>
   (changedAt.get(`${kind} ${id}`) ?? 0) > readMark;
 
 export const isComplete = (replica: Replica): boolean => getState(replica.db, STATE_KEYS.complete) === '1';

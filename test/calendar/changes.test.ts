@@ -42,6 +42,12 @@ describe('/changes', () => {
     expect((await get(`/changes?since=${second.next_token}`)).changes).to.deep.equal([]);
   });
 
+  it('has what another gateway told, also if nothing else has changed since it was asked for', async () => {
+    expect((await get(`/changes?since=${token}`)).changes).to.deep.equal([]);
+    gateway.replica.noteGone([{ kind: 'event', id: 9 }]);
+    expect((await get(`/changes?since=${token}`)).changes).to.deep.equal([{ kind: 'event', id: 9, change: 'deleted' }]);
+  });
+
   it('is the same for staff, who find drafts in lists', async () => {
     upsert(gateway.replica, [event(2, { status: 'draft', title: 'New' }), event(1, { title: 'New' })]);
     const changes = [{ kind: 'event', id: 1, change: 'updated' }];
