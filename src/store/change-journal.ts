@@ -266,5 +266,6 @@ export class ChangeJournal {
   /** Some changes may have been missed: positions of other replicas from before now are unknown here. */
   missed(): void {
     setState(this.#db, 'journal_start', String(this.#nowS()));
+    this.#db.changed();
   }
 }
