@@ -105,8 +105,10 @@ export const listResponse = (
   withAccess(kinds, input, request, async (access) => {
     const { account, network = '' } = request.actor;
     const page = await find(access);
+    // Before the list waits for a slot.
+    const { version } = page.visible;
     const response = await withSlot(account ? String(account.userId) : network, () =>
-      runInTurns(page.visible, build(page, request)),
+      runInTurns(page.visible, version, build(page, request)),
     );
     // Needs no slot: those bound how many lists are half built at a time, and this one is built without a pause.
     return response ?? runInOneTurn(build(await find(access), request));

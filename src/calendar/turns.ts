@@ -29,10 +29,9 @@ export function runInOneTurn<T>(steps: Steps<T>): T {
 /**
  * Runs the steps, and lets other requests run before the first one and after every `TURN_BYTES`: without a pause,
  * 500 large events would stop all other requests for half a second. Resolves with undefined if `visible`
- * changed meanwhile: then the items may belong to different states of it.
+ * has changed since `version`: then the items may belong to different states of it.
  */
-export async function runInTurns<T>(visible: Pick<VisibleRecords, 'version'>, steps: Steps<T>): Promise<T | undefined> {
-  const { version } = visible;
+export async function runInTurns<T>(visible: VisibleRecords, version: number, steps: Steps<T>): Promise<T | undefined> {
   for (;;) {
     await soloTurn();
     if (visible.version !== version) return undefined;

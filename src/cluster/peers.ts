@@ -1,6 +1,7 @@
 // What the gateways of one site tell each other: which records have changed, and which of them polls. Every gateway is
 // whole; Redis carries keys and leases, nothing else.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -80,8 +81,9 @@ export class Peers implements PeersPort {
   #lostUntil: string | undefined;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
   #warnedMs = Number.NEGATIVE_INFINITY;
-  /** Records that are being read again because somebody named them: `changed` must not tell them. */
+  /** Records that are being read again because somebody named them: `changed` must not tell them, unless a poll did. */
   readonly #rereading = new Set<string>();
+  readonly #isReread = new AsyncLocalStorage<true>();
 
   // Writing: what this gateway tells.
   /** The latest entry of this gateway. */
@@ -127,20 +129,14 @@ export class Peers implements PeersPort {
     if (!this.#sync.state().complete) return;
     // Each reads the sources itself. A venue that is text inside events has no collection: each reads the event again.
     const ofCms = records.filter(({ kind, id }) => id < FIRST_SOURCE_ID && specOf(this.#options.mapping, kind));
-    const news = ofCms.filter((record) => !this.#rereading.has(nameOf(record)));
+    const isReread = this.#isReread.getStore();
+    const news = ofCms.filter((record) => !isReread || !this.#rereading.has(nameOf(record)));
     if (news.length > 0) void this.#publish(news);
   }
 
   async tell<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T> {
     const published = this.#publish(records);
-    const names = records.map(nameOf);
-    for (const name of names) this.#rereading.add(name);
-    try {
-      return await read();
-    } finally {
-      for (const name of names) this.#rereading.delete(name);
-      await published;
-    }
+    return this.#reread(records, read).finally(() => published);
   }
 
   async #publish(records: readonly ChangedRecord[]): Promise<void> {
@@ -249,7 +245,9 @@ export class Peers implements PeersPort {
     const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;
     const keys = this.#keysOf(entries);
     const isEverything = keys.delete(EVERYTHING);
-    if (this.#sync.state().failures > 0 || !(await this.#reread(this.#recordsOf(keys)))) return false;
+    const records = this.#recordsOf(keys);
+    const read = () => this.#sync.fetchTold(records);
+    if (this.#sync.state().failures > 0 || !(await this.#reread(records, read))) return false;
     if ((hasGap || isEverything) && !(await this.#sync.pollForLostEntries(isEverything))) return false;
     this.#markApplied(entries.at(-1)!.id, entries.length);
     return true;
@@ -275,12 +273,14 @@ export class Peers implements PeersPort {
     return new Set(parsed.flatMap((entry) => (!entry || entry.from === this.#node ? [] : entry.keys)));
   }
 
-  async #reread(records: readonly ChangedRecord[]): Promise<boolean> {
+  async #reread<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T> {
     const names = records.map(nameOf);
     for (const name of names) this.#rereading.add(name);
-    const isRead = await this.#sync.fetchTold(records);
-    for (const name of names) this.#rereading.delete(name);
-    return isRead;
+    try {
+      return await this.#isReread.run(true, read);
+    } finally {
+      for (const name of names) this.#rereading.delete(name);
+    }
   }
 
   #keyOf({ kind, id, isTrashed }: ChangedRecord): RecordKey {

@@ -214,7 +214,9 @@ export class ChangeJournal {
 
   /** As `add`, for a deleted record that the journal does not know, because this replica never had it. */
   addGone(kind: Kind, id: number): void {
-    if (this.#rows(sql`kind = ${kind} AND id = ${id}`, 1).length === 0) this.add(kind, id, 'deleted');
+    if (this.#rows(sql`kind = ${kind} AND id = ${id}`, 1).length > 0) return;
+    this.add(kind, id, 'deleted');
+    this.#db.changed();
   }
 
   /** An event has left the public lists; nobody knows yet whether it is in the trash. */
@@ -264,5 +266,6 @@ export class ChangeJournal {
   /** Some changes may have been missed: positions of other replicas from before now are unknown here. */
   missed(): void {
     setState(this.#db, 'journal_start', String(this.#nowS()));
+    this.#db.changed();
   }
 }

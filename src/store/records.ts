@@ -108,10 +108,11 @@ export const missingImageIds = (db: Database, after: number, limit: number): num
     ORDER BY image_id LIMIT ${limit}`);
 
 /** Venues or organizers that are text inside events, and that no event has any more. */
-export const unusedEmbeddedIds = (db: Database, kind: 'venue' | 'organizer'): number[] =>
+export const unusedEmbeddedIds = (db: Database, kind: 'venue' | 'organizer', limit: number): number[] =>
   db.numbers(sql`
     SELECT id FROM post p WHERE kind = ${kind} AND id >= ${FIRST_EMBEDDED_ID} AND id < ${FIRST_SOURCE_ID}
-      AND NOT EXISTS (SELECT 1 FROM event_link l WHERE l.kind = ${TARGET_KIND[kind]} AND l.target_id = p.id)`);
+      AND NOT EXISTS (SELECT 1 FROM event_link l WHERE l.kind = ${TARGET_KIND[kind]} AND l.target_id = p.id)
+    LIMIT ${limit}`);
 
 /** The events that link to this record. */
 export const eventIdsWith = (db: Database, kind: TargetKind, id: number): number[] =>

@@ -85,14 +85,19 @@ export function markDirty({ kinds }: SyncMemory, kind: Kind, ids: Iterable<numbe
 const MAX_CHANGED = 10_000;
 
 /** Notes a change by this gateway, a webhook or another gateway. */
-export function noteChange(memory: SyncMemory, kind: Kind, id: number): void {
+export function noteChange(memory: SyncMemory, kind: KindOrImage, id: number): void {
   memory.lastReadMark += 1;
-  memory.changedAt.set(`${kind} ${id}`, memory.lastReadMark);
-  memory.kinds[kind].revision += 1;
+  refuseEarlier(memory, kind, id, memory.lastReadMark);
+  if (kind !== 'image') memory.kinds[kind].revision += 1;
 }
 
-/** True if the record changed after the request with this read mark was sent. */
-export const isOutdated = ({ changedAt }: SyncMemory, kind: Kind, id: number, readMark: number): boolean =>
+/** From now on, what requests with earlier read marks bring of this record is outdated. */
+export function refuseEarlier({ changedAt }: SyncMemory, kind: KindOrImage, id: number, readMark: number): void {
+  changedAt.set(`${kind} ${id}`, readMark);
+}
+
+/** True if the record changed after the request with this read mark, or if the replica has it from a later request. */
+export const isOutdated = ({ changedAt }: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean =>
   (changedAt.peek(`${kind} ${id}`) ?? 0) > readMark;
 
 export const isComplete = (replica: Replica): boolean => getState(replica.db, STATE_KEYS.complete) === '1';
@@ -198,10 +203,10 @@ export function loadMemory(replica: Replica, nowMs: number) {
      */
     lastReadMark: 0,
     /**
-     * When this gateway last wrote a record, or a webhook or another gateway named it: `event 12` -> 4711. What a list
-     * with an earlier read mark says of it is thrown away.
+     * When this gateway last wrote or stored a record, or a webhook or another gateway named it: `event 12` -> 4711.
+     * What a list with an earlier read mark says of it is thrown away.
      */
-    changedAt: new LRUCache<string, number>({ maxSize: MAX_CHANGED, sizeCalculation: () => 1 }),
+    changedAt: new LRUCache<string, number>({ max: MAX_CHANGED }),
     /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
     cmsClock: undefined as { timeMs: number; sentMs: number } | undefined,
     /** With the latest read mark it is sent with each request, so that no cache in front of the CMS answers. */

@@ -13,7 +13,7 @@ import { eventIdsWith, occurrenceIds, stampsById, unusedEmbeddedIds } from '../s
 import { charactersOf } from '../text/text.ts';
 import { isTooLargeError, readByIds, readRecord } from './cms-reader.ts';
 import { idOf, idsPerRequest, isPublished } from './collections.ts';
-import { countRecords, isOutdated, logDecision, markDirty, type SyncContext, type SyncMemory } from './context.ts';
+import { countRecords, isOutdated, logDecision, markDirty, refuseEarlier, type SyncContext } from './context.ts';
 
 /** Of the records of one transaction, which blocks the event loop for a few milliseconds. One record may have more. */
 const BATCH_CHARACTERS = 50_000;
@@ -69,7 +69,7 @@ export async function ingestRecords(
   }
 }
 
-/** False if the record was written after it was requested: then it is to be read again. */
+/** False if the record was written after it was requested, or stored from a later request: it is to be read again. */
 function acceptOrMarkDirty(context: SyncContext, spec: KindMapping, id: number, readMark: number): boolean {
   const { memory } = context;
   if (isOutdated(memory, spec.kind, id, readMark)) {
@@ -77,6 +77,7 @@ function acceptOrMarkDirty(context: SyncContext, spec: KindMapping, id: number, 
     markDirty(memory, spec.kind, [id]);
     return false;
   }
+  refuseEarlier(memory, spec.kind, id, readMark);
   memory.kinds[spec.kind].trashed.delete(id);
   return true;
 }
@@ -131,7 +132,9 @@ async function applyToSeries(
 export async function deleteUnusedEmbedded({ replica, collections }: SyncContext): Promise<void> {
   if (!collections.some((spec) => Object.keys(spec.embedded).length > 0)) return;
   for (const kind of ['venue', 'organizer'] as const) {
-    for (const ids of batchesOf(unusedEmbeddedIds(replica.db, kind), DELETE_BATCH_SIZE)) {
+    // Searched before each batch: meanwhile a webhook may bring an event that has one of them.
+    const unused = () => unusedEmbeddedIds(replica.db, kind, DELETE_BATCH_SIZE);
+    for (let ids = unused(); ids.length > 0; ids = unused()) {
       replica.apply({ deletes: [{ kind, ids }] });
       await nextTurn();
     }
@@ -159,7 +162,7 @@ export async function refreshRecords(
     const { records, readMark } = await readByIds(context, spec, slice);
     await ingestRecords(context, spec, records, readMark);
     const existing = new Set(records.filter(isPublished).map(idOf));
-    endSuspension(memory, spec.kind, existing);
+    endSuspension(context, spec.kind, existing);
     missing.push(...slice.filter((id) => !existing.has(id)));
     firstReadMark ||= readMark;
   }
@@ -173,7 +176,7 @@ export async function refreshRecords(
   // it is in the trash, so that its calendar file must say CANCELLED.
   const deletable = missing.filter((id) => deletableAtOnce.has(id) || !suspended.has(id));
   await deleteRecords(context, spec, deletable, firstReadMark);
-  endSuspension(memory, spec.kind, deletable);
+  endSuspension(context, spec.kind, deletable);
 }
 
 /**
@@ -213,14 +216,13 @@ async function deleteRecords(
         const changes = occurrenceDeletes(occurrenceIds(replica.db, id), trashed.has(id));
         await applyToSeries(context, spec, id, readMark, changes);
       }
-    const outdated = new Set(batch.filter((id) => isOutdated(memory, kind, id, readMark)));
-    markDirty(memory, kind, outdated);
-    const deletable = batch.filter((id) => !outdated.has(id));
+    const deletable = batch.filter((id) => !isOutdated(memory, kind, id, readMark));
     // The CMS removes a deleted term from its events without touching `modified`.
     if (spec.storedAs === 'terms' && kind !== 'event')
       for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));
+    for (const id of deletable) refuseEarlier(memory, kind, id, readMark);
     const removed = await apply(context, spec, { deletes: [{ kind, ids: deletable, trashed }] });
-    for (const id of deletable) trashed.delete(id);
+    for (const id of deletable) if (!isOutdated(memory, kind, id, readMark)) trashed.delete(id);
     logDecision(context, spec.collection, 'delete', { ids: batch, removed });
     memory.tally.removed += removed;
   }
@@ -251,7 +253,7 @@ export function suspendMassDeletion(context: SyncContext, spec: KindMapping, mis
 }
 
 /** Ends the suspension of these records: they exist, or they were deleted. */
-export function endSuspension({ kinds }: SyncMemory, kind: Kind, ids: Iterable<number>): void {
+export function endSuspension({ memory: { kinds } }: SyncContext, kind: Kind, ids: Iterable<number>): void {
   for (const id of ids) kinds[kind].suspended.delete(id);
 }
 

@@ -6,7 +6,7 @@ import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { imageOptions, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
-import { linkTablesState, logDecision, markDirty, restartScan, type SyncContext, type SyncMemory } from './context.ts';
+import { isOutdated, linkTablesState, logDecision, noteChange, restartScan, type SyncContext } from './context.ts';
 import { batchesOf, findExisting } from './ingest.ts';
 import { listModified } from './list-modified.ts';
 
@@ -15,15 +15,16 @@ const MANY_IMAGES = 10;
 /** Failures that say nothing about the images which were asked for. */
 const AWAY: ReadonlySet<unknown> = new Set<UnavailableReason>(['refused', 'reset', 'busy', 'breaker-open']);
 
-/** Reads images by id: upserts those that exist, and deletes those that are missing. Throws what the CMS throws. */
-export async function refreshImages(context: SyncContext, ids: readonly number[]): Promise<void> {
+/** Reads images by id: upserts or deletes them. Resolves with those that are missing. Throws what the CMS throws. */
+export async function refreshImages(context: SyncContext, ids: readonly number[]): Promise<readonly number[]> {
   const { replica, memory, pageSize } = context;
   const missing: number[] = [];
   for (const slice of batchesOf(ids, pageSize)) {
-    const images = await readImages(context, slice);
-    memory.tally.changed += replica.apply({ images });
-    const existing = new Set(images.map(({ id }) => id));
-    missing.push(...slice.filter((id) => !existing.has(id)));
+    const { lastReadMark } = memory;
+    const images = new Map((await readImages(context, slice)).map((image) => [image.id, image]));
+    const current = slice.filter((id) => !isOutdated(memory, 'image', id, lastReadMark));
+    memory.tally.changed += replica.apply({ images: current.flatMap((id) => images.get(id) ?? []) });
+    missing.push(...current.filter((id) => !images.has(id)));
   }
   const stored = [...getImages(replica.db, missing).keys()];
   if (ids.length > 0) logDecision(context, MEDIA.collection, 'fetch images', { ids, missing });
@@ -32,9 +33,10 @@ export async function refreshImages(context: SyncContext, ids: readonly number[]
   for (const deleted of batchesOf(missing, pageSize)) {
     // The CMS removes a deleted image from its posts without touching their `modified`.
     for (const { kind, id } of deleted.flatMap((image) => postsWithImage(replica.db, image)))
-      markDirty(memory, kind, [id]);
+      memory.kinds[kind].dirty.add(id);
     memory.tally.removed += replica.apply({ deletes: [{ kind: 'image', ids: deleted }] });
   }
+  return missing;
 }
 
 /** Fetches the images that records refer to and the replica lacks. Throws what the CMS throws. */
@@ -46,16 +48,17 @@ export async function fetchMissingImages(context: SyncContext): Promise<void> {
     const ids = missingImageIds(replica.db, 0, pageSize + media.notInCms.size);
     const missing = ids.filter((id) => !media.notInCms.has(id)).slice(0, pageSize);
     if (missing.length === 0) break;
-    await refreshImages(context, missing);
-    const fetched = getImages(replica.db, missing);
-    for (const id of missing) if (!fetched.has(id)) media.notInCms.add(id);
+    for (const id of await refreshImages(context, missing)) media.notInCms.add(id);
   }
   media.completeAtVersion = replica.version;
 }
 
 /** The CMS may show these images by now. Example: one was uploaded to a draft, and an editor publishes the draft. */
-export function askAgain({ media }: SyncMemory, ids: Iterable<number>): void {
-  for (const id of ids) if (media.notInCms.delete(id)) media.completeAtVersion = undefined;
+export function askAgain({ memory }: SyncContext, ids: Iterable<number>): void {
+  for (const id of ids) {
+    noteChange(memory, 'image', id);
+    if (memory.media.notInCms.delete(id)) memory.media.completeAtVersion = undefined;
+  }
 }
 
 /** Fetches what was modified in the CMS's media library since the last poll. Throws what the CMS throws. */
@@ -66,22 +69,20 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   const read = (request: PageRequest) => readPage(context, MEDIA, request, imageOptions(context));
   const { recentIds, total, cmsTimeMs } = await listModified(read, options);
   for (const id of getImages(replica.db, [...recentIds]).keys()) media.toRead.add(id);
-  askAgain(memory, recentIds);
+  askAgain(context, recentIds);
   // The library became smaller: nothing says which images were deleted.
   if (polled.mediaTotal !== undefined && total < polled.mediaTotal)
     for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) media.toRead.add(id);
-  // A webhook may add others meanwhile.
   const requested = [...media.toRead];
+  // A webhook may add some of them again meanwhile.
+  media.toRead.clear();
   try {
     await refreshImages(context, requested);
-    for (const id of requested) media.toRead.delete(id);
     Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
   } catch (error) {
     // An image that the CMS cannot send must not fail every poll: the next ones leave these images to the scan.
-    if (error instanceof CmsUnavailable && !AWAY.has(error.reason)) {
-      media.toRead.clear();
-      polled.mediaTotal = total;
-    }
+    if (error instanceof CmsUnavailable && !AWAY.has(error.reason)) polled.mediaTotal = total;
+    else for (const id of requested) media.toRead.add(id);
     throw error;
   }
   await fetchMissingImages(context);

@@ -129,7 +129,7 @@ export async function fetchBatch(context: SyncContext, changes: readonly Changed
   }
   const images = [...getImages(replica.db, [...idsOf('image')]).keys()];
   for (const id of images) memory.media.toRead.add(id);
-  askAgain(memory, idsOf('image'));
+  askAgain(context, idsOf('image'));
   for (const spec of collections) {
     if (spec.kind === 'event') await refreshLinkTables(context);
     await refreshDirty(context, spec, idsOf(spec.kind));

@@ -38,7 +38,7 @@ export async function deleteUnlisted(
   spec: KindMapping,
   listed: ReadonlySet<number>,
 ): Promise<void> {
-  endSuspension(context.memory, spec.kind, listed);
+  endSuspension(context, spec.kind, listed);
   const unlisted = heldIds(context, spec).filter((id) => !listed.has(id));
   if (!suspendMassDeletion(context, spec, unlisted))
     await refreshRecords(context, spec, unlisted, { reason: 'in no list' });

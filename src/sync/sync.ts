@@ -155,15 +155,14 @@ export class Sync {
   async fetchWritten(records: readonly ChangedRecord[]): Promise<void> {
     const { memory, replica } = this.#context;
     const isFetched = await Promise.race([this.fetchChanged(records), sleep(FETCH_WRITTEN_MS, false, { ref: false })]);
-    const withheld = records.flatMap(({ kind, id: recordId }) => {
-      const id = seriesIdOf(recordId);
-      if (kind === 'image' || !isPostKind(kind)) return [];
-      // Dirty again: it was written once more while it was read.
-      const showsWrite = isFetched && !memory.kinds[kind].dirty.has(id);
-      return showsWrite ? [] : [{ kind, id }];
-    });
+    if (isFetched) return;
+    const withheld = records.flatMap(({ kind, id }) =>
+      kind === 'image' || !isPostKind(kind) ? [] : [{ kind, id: seriesIdOf(id) }],
+    );
+    // One that was read in time is withheld too, and then read again.
+    for (const { kind, id } of withheld) memory.kinds[kind].dirty.add(id);
     try {
-      if (withheld.length > 0) replica.apply({ withheld });
+      replica.apply({ withheld });
     } catch (error) {
       // On a full disk the lists stay as they are.
       if (!(error instanceof ReplicaError)) throw error;

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { TestGateway } from '../start-gateway.ts';
 import { remove, upsert } from '../store/changes.ts';
 import { event, term } from '../store/sample-records.ts';
-import { seededGateway } from './seeded-gateway.ts';
+import { NOW_MS, seededGateway } from './seeded-gateway.ts';
 
 describe('/changes', () => {
   let gateway: TestGateway;
@@ -40,6 +40,24 @@ describe('/changes', () => {
     const second = await get(`/changes?since=${first.next_token}&limit=2`);
     expect(second).to.deep.include({ changes: [{ kind: 'event', id: 1, change: 'deleted' }], has_more: false });
     expect((await get(`/changes?since=${second.next_token}`)).changes).to.deep.equal([]);
+  });
+
+  it('has what another gateway told, also if nothing else has changed since it was asked for', async () => {
+    expect((await get(`/changes?since=${token}`)).changes).to.deep.equal([]);
+    gateway.replica.noteGone([{ kind: 'event', id: 9 }]);
+    expect((await get(`/changes?since=${token}`)).changes).to.deep.equal([{ kind: 'event', id: 9, change: 'deleted' }]);
+  });
+
+  it('is 410 for a token of another gateway once entries of that one were lost, also if it was 200 before', async () => {
+    const other = await seededGateway([event(1)]);
+    const scanS = Math.floor(NOW_MS / 1000) + 10;
+    other.replica.journal.scanned(scanS);
+    const { next_token: told } = (await other.request('/changes')).body;
+    await other.stop();
+    expect((await get(`/changes?since=${told}`)).changes).to.deep.equal([]);
+    gateway.replica.journal.setClock(() => scanS + 1);
+    gateway.replica.journal.missed();
+    expect((await gateway.request(`/changes?since=${told}`)).status).to.equal(410);
   });
 
   it('is the same for staff, who find drafts in lists', async () => {

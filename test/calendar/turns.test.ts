@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { soloTurn, withSlot } from '../../src/calendar/turns.ts';
 import { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
+import { upsert } from '../store/changes.ts';
 import { on } from './list-fixture.ts';
 import { seededGateway } from './seeded-gateway.ts';
 
@@ -56,6 +57,23 @@ describe('the turns of long work', () => {
     expect(most).to.equal(4);
     expect(begun.slice(0, 4).join('')).to.equal('aabc');
     expect(begun).to.have.length(12);
+  });
+
+  it('begin with the list found again, if a record changes while the list waits for its place', async () => {
+    const gateway = await seededGateway([on(1)]);
+    try {
+      const free = Promise.withResolvers<void>();
+      const places = ['a', 'a', 'b', 'b'].map((caller) => withSlot(caller, () => free.promise));
+      const response = gateway.request('/events');
+      for (let n = 0; n < 20; n += 1) await nextTurn();
+      upsert(gateway.replica, [on(2)]);
+      free.resolve();
+      await Promise.all(places);
+      expect((await response).body.total).to.equal(2);
+      expect((await gateway.request('/events')).body.total).to.equal(2);
+    } finally {
+      await gateway.stop();
+    }
   });
 
   it('hold a few events of one feed, however many feeds are written at the same time', async () => {

@@ -92,6 +92,20 @@ describe('gateways as peers', function () {
     await until(() => gateways.every((gateway) => titleAt(gateway, 1) === 'Silent'), 'the change in all replicas');
   });
 
+  it('brings what the poll of one gateway found to all of them, also while this one reads a write of the record', async () => {
+    const [a, b] = await two();
+    const { isHeld, release } = holdNext(a.cmsLink, 'after', 'list');
+    const written = a.request('/events/1', { json: { title: 'Two' } });
+    await until(isHeld, 'the gateway reads its write');
+    await until(() => titleAt(b, 1) === 'Two', 'the write in the other replica');
+    cms.edit(1, { title: 'Three' });
+    await a.sync.poll();
+    expect(titleAt(a, 1)).to.equal('Three');
+    release();
+    expect((await written).status).to.equal(200);
+    await until(() => titleAt(b, 1) === 'Three', 'the edit in the other replica');
+  });
+
   it('brings what the poll of one gateway found to all of them, and no key back', async () => {
     await start(3);
     cms.edit(1, { title: 'Edited' });

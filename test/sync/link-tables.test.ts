@@ -113,24 +113,50 @@ describe('linked records without ids', () => {
     });
   });
 
-  it('keeps an embedded venue as long as one event has it', async () => {
-    const embedding = compileMapping(
-      {
-        name: 'embedded',
-        upstream: 'wordpress',
-        event: {
-          posts: 'events',
-          fields: {
-            start_date: 'meta.start_date',
-            end_date: 'meta.end_date',
-            venue: { embedded: { venue: 'meta.place', city: 'meta.city' } },
-          },
+  const embedding = compileMapping(
+    {
+      name: 'embedded',
+      upstream: 'wordpress',
+      event: {
+        posts: 'events',
+        fields: {
+          start_date: 'meta.start_date',
+          end_date: 'meta.end_date',
+          venue: { embedded: { venue: 'meta.place', city: 'meta.city' } },
         },
       },
-      'test',
-    );
+    },
+    'test',
+  );
+  const at = (place: string) => ({ meta: { place, city: 'Bonn' } });
+
+  it('keeps an embedded venue that a webhook brings again while a poll deletes many that no event has', async () => {
+    site = testSite({ mapping: embedding, pageSize: 50 });
+    const { cms, replica } = site;
+    const ids = Array.from({ length: 20 }, (_, n) => cms.createPost('events', at(`Hall ${n}`)).id);
+    const last = cms.createPost('events', at('Yard')).id;
+    site.sync.start();
+    await site.sync.whenComplete();
+    for (const id of ids) cms.edit(id, at('Yard'));
+    const apply = replica.apply.bind(replica);
+    let fetched: Promise<boolean> | undefined;
+    replica.apply = (changes) => {
+      const changed = apply(changes);
+      if (!changes.deletes?.some(({ kind }) => kind === 'venue')) return changed;
+      replica.apply = apply;
+      const venues = [...getRecords(replica.db, 'venue', recordIds(replica.db, 'venue')).values()];
+      cms.edit(last, at(venues.findLast(({ title }) => title !== 'Yard')!.title));
+      fetched = site.sync.fetchChanged([{ kind: 'event', id: last }]);
+      return changed;
+    };
+    await site.poll();
+    expect(await fetched).to.equal(true);
+    const [venue] = getRecord(replica.db, 'event', last)!.venues;
+    expect(getRecord(replica.db, 'venue', venue!)?.title).to.equal(cms.posts.get(last)!.meta.place);
+  });
+
+  it('keeps an embedded venue as long as one event has it', async () => {
     site = testSite({ mapping: embedding });
-    const at = (place: string) => ({ meta: { place, city: 'Bonn' } });
     const [first, second] = [
       site.cms.createPost('events', at('Hall')).id,
       site.cms.createPost('events', at('Hall')).id,

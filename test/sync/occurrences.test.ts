@@ -71,6 +71,28 @@ describe('a series in the replica', () => {
     expectInSync(site);
   });
 
+  it('has the occurrences of the latest request, if an earlier one is still being stored', async () => {
+    await synced();
+    site.cms.edit(series.id, { occurrences: daily('2026-02-05', 100) });
+    const apply = site.replica.apply.bind(site.replica);
+    let polled = Promise.resolve();
+    site.cms.afterRequest = ({ ids }) => {
+      if (!ids?.includes(series.id)) return;
+      site.cms.afterRequest = undefined;
+      site.cms.edit(series.id, { occurrences: daily('2026-03-05', 2) });
+      let calls = 0;
+      site.replica.apply = (changes) => {
+        calls += 1;
+        // The event is stored, and most of the hundred occurrences are not.
+        if (calls === 2) polled = site.poll();
+        return apply(changes);
+      };
+    };
+    await site.sync.fetchChanged([{ kind: 'event', id: series.id }]);
+    await polled;
+    expect(days()).to.deep.equal(['2026-03-05', '2026-03-06']);
+  });
+
   it('keeps its occurrences while responses lack them, although the schema of the collection does not name them', async () => {
     await synced();
     await site.poll();
