@@ -1,7 +1,7 @@
 // Parses date texts as PHP's `strtotime` does, including the zone that a text may name.
 
 import { DAY_MS } from '../model/records.ts';
-import { dayStartMs, earliestMs, formatWallTime, latestMs, parseWallTime } from './wall-time.ts';
+import { dayStartMs, earliestMs, formatWallTime, latestMs } from './wall-time.ts';
 import { epochToWallMs, parseZone, utcZone, wallMsToEpoch, type Zone } from './zones.ts';
 
 export type PhpDate = {
@@ -27,16 +27,18 @@ const MAX_LENGTH = 200;
  */
 export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone }): PhpDate | undefined {
   const trimmed = text.trim();
-  const plain = parsePlain(trimmed);
-  if (plain !== undefined) return dateAt(wallMsToEpoch(plain, context.zone), context.zone, false);
   if (trimmed === '' || trimmed.length > MAX_LENGTH) return undefined;
   const parsed = parseParts(trimmed);
   if (!parsed) return undefined;
-  const wall = wallOf(parsed, epochToWallMs(context.nowMs, context.zone));
+  const wallMs = wallOf(parsed, epochToWallMs(context.nowMs, context.zone));
   // Zones have no offsets outside these years.
-  if (!(wall >= earliestMs - DAY_MS && wall <= latestMs + DAY_MS)) return undefined;
+  if (!(wallMs >= earliestMs - DAY_MS && wallMs <= latestMs + DAY_MS)) return undefined;
   const zone = parsed.zone ?? context.zone;
-  return dateAt(wallMsToEpoch(wall, zone), zone, parsed.zone !== undefined);
+  const epochMs = wallMsToEpoch(wallMs, zone);
+  // Another one, if the clock skips `wallMs`.
+  const shownMs = epochToWallMs(epochMs, zone);
+  if (shownMs < earliestMs || shownMs > latestMs) return undefined;
+  return { epochMs, wall: formatWallTime(shownMs), hasZone: parsed.zone !== undefined, zone };
 }
 
 /** A text that is a number: `12`, but also `1e3`. */
@@ -50,20 +52,6 @@ export function parseUnixSeconds(text: string): number | undefined {
   if (!NUMBER.test(text.trim())) return undefined;
   const seconds = Math.trunc(Number(text)) + 0;
   return seconds * 1000 >= earliestMs && seconds * 1000 <= latestMs ? seconds : undefined;
-}
-
-const PLAIN = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2})?)?$/;
-
-/** Parses the most common forms quickly: `2027-03-12`, `2027-03-12 10:00`, `2027-03-12T10:00:00`. */
-function parsePlain(text: string): number | undefined {
-  const [, day, minutes = '00:00', seconds = ':00'] = PLAIN.exec(text) ?? [];
-  return day === undefined || day < '0001' ? undefined : parseWallTime(`${day} ${minutes}${seconds}`);
-}
-
-function dateAt(epochMs: number, zone: Zone, hasZone: boolean): PhpDate | undefined {
-  const wall = epochToWallMs(epochMs, zone);
-  if (wall < earliestMs || wall > latestMs) return undefined;
-  return { epochMs, wall: formatWallTime(wall), hasZone, zone };
 }
 
 /** What a text says. Later words change what earlier ones set: `10:00 tomorrow` is midnight. */
@@ -80,12 +68,14 @@ class Parsed {
   dates = 0;
   times = 0;
   zones = 0;
-  /** `+1 week 2 hours`. */
+  /** `+1 week 2 hours`: 7 days and 2 hours. */
   added = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
-  /** 0 for Sunday, 5 for Friday. PHP makes it negative for `ago`: -7 and -5. Then `daysToWeekday` counts back. */
+  /** 0 for Sunday. */
   weekday?: number;
-  /** `this friday` may be today, `next friday` may not, `friday next week` is the Friday of that week. */
+  /** Which day of this name: the rows of `daysToWeekday`. */
   weekdayRule?: 'from today' | 'after today' | 'of the week';
+  /** `friday ago`. */
+  isWeekdayAgo = false;
   /** `first friday of`, `last friday of`. */
   weekdayOfMonth?: 'first' | 'last';
   /** `first day of`. */
@@ -100,7 +90,7 @@ class Parsed {
 type Unit = keyof Parsed['added'];
 type Groups = Record<string, string | undefined>;
 
-/** The words with their numbers: the first has `from`, as have its other forms. */
+/** Of `sunday sun, monday mon`: 0 for `sunday` and `sun`, 1 for `monday` and `mon`. */
 const numbered = (text: string, from = 0): Map<string, number> =>
   new Map(text.split(/,\s+/).flatMap((forms, index) => forms.split(' ').map((word) => [word, index + from] as const)));
 
@@ -114,21 +104,30 @@ const AMOUNTS = numbered(
   ninth, tenth, eleventh, twelfth`,
   -1,
 );
-const UNITS = numbered(`second seconds sec secs, minute minutes min mins, hour hours, day days, month months,
-  year years, week weeks, fortnight fortnights forthnight forthnights`);
-const UNIT_FIELDS: Unit[] = ['second', 'minute', 'hour', 'day', 'month', 'year', 'day', 'day'];
-const UNIT_SIZES = [1, 1, 1, 1, 1, 1, 7, 14];
+const UNITS = new Map<string, { unit: Unit; size: number }>(
+  (
+    [
+      ['second seconds sec secs', 'second', 1],
+      ['minute minutes min mins', 'minute', 1],
+      ['hour hours', 'hour', 1],
+      ['day days', 'day', 1],
+      ['week weeks', 'day', 7],
+      ['fortnight fortnights forthnight forthnights', 'day', 14],
+      ['month months', 'month', 1],
+      ['year years', 'year', 1],
+    ] as const
+  ).flatMap(([words, unit, size]) => words.split(' ').map((word) => [word, { unit, size }])),
+);
 
-/** What the groups of these names hold. */
-const VOCABULARIES: Record<string, Map<string, number>> = {
+/** The words that groups of these names may hold. */
+const VOCABULARIES: Record<string, Map<string, unknown>> = {
   monthName: MONTHS,
   dayName: DAYS,
   nth: AMOUNTS,
-  unit: new Map([...UNITS, ...DAYS]),
+  unit: new Map<string, unknown>([...UNITS, ...DAYS]),
 };
 
-const numberOf = (words: Map<string, number> | undefined, word = ''): number | undefined =>
-  words?.get(word) ?? words?.get(word.toLowerCase());
+const lookUp = <T>(words: Map<string, T>, word = ''): T | undefined => words.get(word) ?? words.get(word.toLowerCase());
 
 const SPACES = '[ \\t\\u00a0\\u202f]';
 const GAP = '[ \\t.-]*';
@@ -159,80 +158,63 @@ const PARTS: Record<string, string> = {
 
 type Read = (parsed: Parsed, groups: Groups) => void;
 
-/** In the order of PHP. Beside each line below stand texts that its formats read. */
-const formats: { pattern: RegExp; read: Read }[] = [];
+/** In the order of PHP. Braces hold a part, or else words in any letter case: `{t}` is a `t` or `T`. */
+const FORMATS: [format: string, read: Read][] = [
+  ['{now}', () => {}],
+  ['[ \\t\\n.,\\u00a0\\u202f]+', () => {}], // between other parts
+  ['(?<word>{today}|{midnight}|{noon}|{tomorrow}|{yesterday})', readDay],
+  ['@(?<seconds>-?\\d+(?:\\.\\d{0,6})?)', readTimestamp], // @1772359200
+  ['(?<first>{first}|{last}) {day of}', readDayOfMonth], // first day of
+  [`{nth}{dayName}${SPACES}+{of}`, readWeekdayOf], // second friday of
+  ['{h}(?:[:.]{mm}(?:[:.]{ss})?)?{am}', readFields], // 7pm, 7:30 p.m., 7.30.15 pm
+  ['{t}{H}', readFields], // t19
+  ['{t}?{H}[:.]{m}(?:[:.]{s}(?:\\.\\d+)?)?', readFields], // 19:30, t19.30, 19:30:15.25
+  ['{t}?{HH}{mm}', readFourDigits], // 1930, t1930
+  ['{t}?{HH}{mm}{ss}', readFields], // 193015, t193015
+  ['{M}/{D}(?:/{Y})?', readFields], // 3/12, 3/12/2027
+  ['{YYYY}/{M}/{D}/?', readFields], // 2027/3/12, 2027/03/12/
+  ['{YYYY}-{M}', readFields], // 2027-3
+  ['{Y}-{M}-{D}', readFields], // 2027-03-12, 27-3-12
+  ['{D}[.\\t-]{M}[.-]{YYYY}', readFields], // 12.3.2027, 12-3-2027
+  ['{D}[.\\t]{M}\\.{YY}', readFields], // 25.3.27
+  [`{D}${GAP}{Month}(?:${GAP}{Y})?`, readFields], // 12 March, 12 March 2027, 12-mar-27
+  [`{Month}${GAP}{YYYY}`, readFields], // March 2027
+  [`{YYYY}${GAP}{Month}`, readFields], // 2027 March
+  // March 12th, 2027, March 12, 27, but not March 12, 19:30.
+  [`{Month}${GAP}{D}[,.stndrh\\t ]+(?<year>\\d{4}|\\d{1,3}(?![:.]?\\d))`, readFields],
+  [`{Month}${GAP}{D}(?:[,.stndrh\\t ]+|$)`, readFields], // March 12
+  ['{YYYY}{MM}{DD}(?:{t}{H}{mm}{ss})?', readFields], // 20270312, 20270312T193015
+  ['{YYYY}-?W(?<week>0[1-9]|[1-4]\\d|5[0-3])(?:-?(?<weekday>[0-7]))?', readIsoWeek], // 2027-W10-5, 2027W10
+  ['{Month}-{DD}-{Y}', readFields], // Mar-12-2027
+  ['{Y}-{Month}-{DD}', readFields], // 2027-Mar-12
+  ['{YYYY}', readFourDigits], // 2027
+  ['{ago}', readAgo], // 2 days ago
+  ['{dayName}', readDayName], // friday
+  [`(?<nth>{next}|{last}|{previous}|{this})${SPACES}+{week}`, readWeek], // next week
+  // PHP knows `next week` and `third weeks`, but not `third week`.
+  ['{nth}(?!{week}\\b){unit}', readRelative], // next month, third friday
+  ['(?![IVX]+\\b){Month}', readFields], // March, but not X
+  ['{offset}', readFields], // +01:00, GMT-5
+  ['\\(?(?<zone>[A-Za-z]{1,6})\\)?', readFields], // CET, (CET)
+  ['(?<zone>[A-Z][a-z]+(?:[_/-][A-Za-z]+)+)', readFields], // Europe/Berlin
+  [`(?<sign>[+-]*)[ \\t]*(?<amount>\\d{1,13})${SPACES}*{unit}`, readRelative], // +2 weeks, -3 fridays
+];
 
 const anyCase = (words: string): string => words.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
 
-/** Adds formats. Braces hold a part (`{t}` is none: a `t` or `T`), or else words in any letter case. */
-function add(read: Read, ...sources: string[]): void {
-  for (const source of sources) {
-    const pattern = source.replace(/\{([A-Za-z ]+)\}/g, (_, name: string) => PARTS[name] ?? anyCase(name));
-    formats.push({ pattern: new RegExp(pattern, 'y'), read });
-  }
-}
+const compiledFormats = FORMATS.map(([format, read]) => {
+  const pattern = format.replace(/\{([A-Za-z ]+)\}/g, (_, name: string) => PARTS[name] ?? anyCase(name));
+  return { pattern: new RegExp(pattern, 'y'), read };
+});
 
-add(() => {}, '{now}', '[ \\t\\n.,\\u00a0\\u202f]+'); // now, and blanks between other parts
-add(readDay, '{today}', '{midnight}', '(?<tomorrow>{tomorrow})', '(?<yesterday>{yesterday})', '(?<noon>{noon})');
-add(readTimestamp, '@(?<seconds>-?\\d+(?:\\.\\d{0,6})?)'); // @1772359200
-add(readDayOfMonth, '(?<first>{first}|{last}) {day of}'); // first day of
-add(readWeekdayOf, `{nth}{dayName}${SPACES}+{of}`); // second friday of
-// `7pm`, `7:30 p.m.`, `7.30.15 pm`, `7:30:15:250pm`.
-add(readFields, '{h}{am}', '{h}[:.]{mm}{am}', '{h}[:.]{m}[:.]{ss}{am}', '{h}:{mm}:{ss}[:.]\\d+{am}');
-add(readFields, '{t}{H}', '{t}?{H}[:.]{m}', '{t}?{H}[:.]{m}[:.]{s}(?:\\.\\d+)?'); // t19, 19:30, t19.30, 19:30:15.25
-add(readFourDigits, '{t}?{HH}{mm}'); // 1930, t1930
-add(readFields, '{t}?{HH}{mm}{ss}'); // 193015, t193015
-// `3/12`, `3/12/2027`, `+2027-03-12`, `2027/03/12/`, `2027/3/12`.
-add(readFields, '{M}/{D}', '{M}/{D}/{Y}', '\\+?{YYYY}-{MM}-{DD}', '{YYYY}/{MM}/{DD}/?', '{YYYY}/{M}/{D}');
-// `2027-3`, `27-3-12`, `12.3.2027` (also `12-3-2027`), `12.3.27`.
-add(readFields, '{YYYY}-{M}', '{Y}-{M}-{D}', '{D}[.\\t-]{M}[.-]{YYYY}', '{D}[.\\t]{M}\\.{YY}');
-// `12 March 2027`, `12-mar-27`, `March 2027`, `2027 March`.
-add(readFields, `{D}${GAP}{Month}${GAP}{Y}`, `{Month}${GAP}{YYYY}`, `{YYYY}${GAP}{Month}`);
-// `March 12th, 2027`, `March 12`.
-for (const rest of ['[,.stndrh\\t ]+{Y}', '(?:[,.stndrh\\t ]+|$)']) add(readFields, `{Month}${GAP}{D}${rest}`);
-add(readFields, `{D}${GAP}{Month}`); // 12 March
-// `20270312`, `20270312T19:30:15`, `20270312t193015`.
-add(readFields, '{YYYY}{MM}{DD}', '{YYYY}{MM}{DD}T{H}:{mm}:{ss}', '{YYYY}{MM}{DD}{t}{H}{mm}{ss}');
-// `2027-03-12T19:30:15.25+01:00`, `2027-3-12T19:30:15`.
-add(readFields, '{YYYY}-{MM}-{DD}T{HH}:{mm}:{ss}\\.\\d+{offset}?', '{YYYY}-{M}-{D}T{H}:{m}:{s}');
-add(readFields, '{YYYY}:{MM}:{DD} {HH}:{mm}:{ss}'); // 2027:03:12 19:30:15, as cameras write it
-add(readIsoWeek, '{YYYY}-?W(?<week>0[1-9]|[1-4]\\d|5[0-3])(?:-?(?<weekday>[0-7]))?'); // 2027-W10-5
-// `Mar-12-2027`, `2027-Mar-12`, `12/Mar/2027:19:30:15 +0100` of a web server's log.
-add(readFields, '{Month}-{DD}-{Y}', '{Y}-{Month}-{DD}', `{D}/{Month}/{YYYY}:{HH}:{mm}:{ss}${SPACES}+{offset}`);
-add(readFourDigits, '{YYYY}'); // 2027
-add(readAgo, '{ago}'); // `2 days ago`: the last word
-add(readDayName, '{dayName}'); // friday
-add(readWeek, `(?<nth>{next}|{last}|{previous}|{this})${SPACES}+{week}`); // next week
-// PHP knows `next week` and `third weeks`, but not `third week`.
-add(readRelative, '{nth}(?!{week}\\b){unit}'); // next month, third friday
-add(readFields, '(?![IVX]+\\b){Month}'); // March, but not `X` alone
-// `+01:00`, `GMT-5`; `CET`, `(CET)`; `Europe/Berlin`.
-add(readFields, '{offset}', '\\(?(?<zone>[A-Za-z]{1,6})\\)?', '(?<zone>[A-Z][a-z]+(?:[_/-][A-Za-z]+)+)');
-// `March 12, 7:30 pm`, `March 12 19:30`.
-for (const rest of ['{h}[:.]{mm}{am}', '{h}[:.]{m}[:.]{ss}{am}', '{t}?{H}[:.]{m}', '{t}?{H}[:.]{m}[:.]{s}'])
-  add(readFields, `{Month}${GAP}{D}[,.stndrh\\t ]+${rest}`);
-add(readRelative, `(?<sign>[+-]*)[ \\t]*(?<amount>\\d{1,13})${SPACES}*{unit}`); // +2 weeks, -3 fridays
-
-/** From left to right, by the format of the longest match, of equals the first. Undefined if PHP refuses the text. */
+/** From left to right. Undefined if PHP refuses the text. */
 function parseParts(text: string): Parsed | undefined {
   const parsed = new Parsed();
   for (let index = 0; index < text.length; ) {
-    let longest: { length: number; groups: Groups; read: Read } | undefined;
-    for (const { pattern, read } of formats) {
-      pattern.lastIndex = index;
-      const match = pattern.exec(text);
-      const groups: Groups = match?.groups ?? {};
-      // `2 march` is no amount, because `march` is no unit.
-      const isKnown = Object.entries(groups).every(
-        ([group, word]) =>
-          word === undefined || !(group in VOCABULARIES) || numberOf(VOCABULARIES[group], word) !== undefined,
-      );
-      if (match && isKnown && match[0].length > (longest?.length ?? 0))
-        longest = { length: match[0].length, groups, read };
-    }
-    if (!longest) return undefined;
-    longest.read(parsed, longest.groups);
-    index += longest.length;
+    const match = longestMatch(text, index);
+    if (!match) return undefined;
+    match.read(parsed, match.groups);
+    index += match.length;
     // PHP ignores a second zone, even an unknown one.
     const isRefused = parsed.dates > 1 || parsed.times > 1 || parsed.zones > 2 || (parsed.zones > 0 && !parsed.zone);
     if (isRefused) return undefined;
@@ -240,12 +222,32 @@ function parseParts(text: string): Parsed | undefined {
   return parsed;
 }
 
+/** Of several of the same length the first. */
+function longestMatch(text: string, index: number) {
+  let longest: { length: number; groups: Groups; read: Read } | undefined;
+  for (const { pattern, read } of compiledFormats) {
+    pattern.lastIndex = index;
+    const match = pattern.exec(text);
+    const groups: Groups = match?.groups ?? {};
+    if (match && match[0].length > (longest?.length ?? 0) && hasKnownWords(groups))
+      longest = { length: match[0].length, groups, read };
+  }
+  return longest;
+}
+
+/** `2 march` is no amount, because `march` is no unit. */
+const hasKnownWords = (groups: Groups): boolean =>
+  Object.entries(groups).every(([group, word]) => {
+    const words = VOCABULARIES[group];
+    return word === undefined || words === undefined || lookUp(words, word) !== undefined;
+  });
+
 /** Reads a date, a time, a zone, or several of them. */
 function readFields(parsed: Parsed, groups: Groups): void {
   const { year, month, monthName, day, hour, minute = 0, second = 0, meridian, zone } = groups;
   if (year ?? month ?? monthName) parsed.dates += 1;
   if (year !== undefined) Object.assign(parsed, { year: fullYear(year), day: 1 });
-  if (month ?? monthName) parsed.month = numberOf(MONTHS, monthName) ?? Number(month) - 1;
+  if (month ?? monthName) parsed.month = lookUp(MONTHS, monthName) ?? Number(month) - 1;
   if (day !== undefined) parsed.day = Number(day);
   if (hour !== undefined) {
     parsed.times += 1;
@@ -272,11 +274,12 @@ function hourOf(hour: number, meridian: string | undefined): number {
   return isPm ? hour + 12 : hour % 12;
 }
 
-function readDay(parsed: Parsed, { tomorrow, yesterday, noon }: Groups): void {
+function readDay(parsed: Parsed, { word = '' }: Groups): void {
   parsed.resetTime();
   // Also in `+1 week tomorrow`.
-  if (tomorrow ?? yesterday) parsed.added.day = tomorrow ? 1 : -1;
-  if (noon) readFields(parsed, { hour: '12' });
+  if (/^tomorrow$/i.test(word)) parsed.added.day = 1;
+  if (/^yesterday$/i.test(word)) parsed.added.day = -1;
+  if (/^noon$/i.test(word)) readFields(parsed, { hour: '12' });
 }
 
 function readTimestamp(parsed: Parsed, { seconds }: Groups): void {
@@ -303,40 +306,40 @@ function readIsoWeek(parsed: Parsed, { year, week, weekday = '1' }: Groups): voi
   parsed.added.day = (newYear > 4 ? 7 : 0) - newYear + (Number(week) - 1) * 7 + Number(weekday);
 }
 
-/** `2 days ago`. `monday ago`: `daysToWeekday` makes of -1, on Friday the 12th, 1 - 5 - 7 = -11 days: the 1st. */
+/** `2 days ago`, `friday ago`. */
 function readAgo(parsed: Parsed): void {
-  const { added, weekday } = parsed;
-  for (const unit of Object.keys(added) as Unit[]) added[unit] *= -1;
-  if (weekday !== undefined) parsed.weekday = -weekday || -7;
+  for (const unit of Object.keys(parsed.added) as Unit[]) parsed.added[unit] *= -1;
+  parsed.isWeekdayAgo = parsed.weekday !== undefined;
 }
 
 /** `friday`. */
 function readDayName(parsed: Parsed, { dayName }: Groups): void {
   parsed.resetTime();
-  parsed.weekday = numberOf(DAYS, dayName)!;
+  parsed.weekday = lookUp(DAYS, dayName)!;
   if (parsed.weekdayRule !== 'of the week') parsed.weekdayRule = 'from today';
 }
 
 /** `friday next week`, and `next week` alone, which is its Monday. */
 function readWeek(parsed: Parsed, { nth }: Groups): void {
-  parsed.added.day += numberOf(AMOUNTS, nth)! * 7;
+  parsed.added.day += lookUp(AMOUNTS, nth)! * 7;
   parsed.weekdayRule = 'of the week';
   parsed.weekday ??= 1;
 }
 
 /** `next month`, `third friday`, `+2 weeks`, `-3 fridays`. */
-function readRelative(parsed: Parsed, { nth, sign = '', amount: digits, unit }: Groups): void {
+function readRelative(parsed: Parsed, { nth, sign = '', amount: digits, unit: word }: Groups): void {
   const isNegative = sign.replaceAll('+', '').length % 2 === 1;
-  const amount = numberOf(AMOUNTS, nth) ?? Number(digits) * (isNegative ? -1 : 1);
-  const index = numberOf(UNITS, unit);
-  if (index !== undefined) {
-    parsed.added[UNIT_FIELDS[index]!] += amount * UNIT_SIZES[index]!;
+  const amount = lookUp(AMOUNTS, nth) ?? Number(digits) * (isNegative ? -1 : 1);
+  const { unit, size } = lookUp(UNITS, word) ?? {};
+  if (unit && size) {
+    parsed.added[unit] += amount * size;
     return;
   }
   // A number keeps the time of day.
   if (nth !== undefined) parsed.resetTime();
-  parsed.weekday = numberOf(DAYS, unit)!;
+  parsed.weekday = lookUp(DAYS, word)!;
   parsed.weekdayRule = nth === undefined || amount === 0 ? 'from today' : 'after today';
+  // `+1 friday` and `next friday` are the next one, and add no week to it.
   parsed.added.day += (amount > 0 ? amount - 1 : amount) * 7;
 }
 
@@ -344,35 +347,41 @@ function readRelative(parsed: Parsed, { nth, sign = '', amount: digits, unit }: 
 function readWeekdayOf(parsed: Parsed, { nth, dayName }: Groups): void {
   readRelative(parsed, { nth, unit: dayName });
   parsed.weekdayRule = 'from today';
-  parsed.weekdayOfMonth = numberOf(AMOUNTS, nth)! > 0 ? 'first' : 'last';
+  parsed.weekdayOfMonth = lookUp(AMOUNTS, nth)! > 0 ? 'first' : 'last';
 }
 
 /**
- * The wall time, as its milliseconds in UTC. `nowMs` is that of now. NaN for amounts that no date can have.
- * `last friday of next month` (weekday 5, added.day -7, added.month 1) is in March 2027 first May 1, the day after the
- * next month; then May 7, the Friday from there on; and with added.day April 30.
+ * The wall time that the text means at the wall time of now, both as the milliseconds of the same wall time in UTC. NaN
+ * for amounts that no date can have. On Friday, March 12, 2027, at 09:00:
+ *
+ *   text                        1. day and time    2. weekday   3. what it adds
+ *   tomorrow 10:00              March 12, 10:00                 March 13, 10:00
+ *   monday next week            March 12, 00:00    March 8      March 15, 00:00
+ *   first day of next month     March 1, 09:00                  April 1, 09:00
+ *   second friday of april      April 1, 00:00     April 2      April 9, 00:00
+ *   last friday of next month   May 1, 00:00       May 7        April 30, 00:00
  */
-function wallOf(parsed: Parsed, nowMs: number): number {
-  const now = new Date(nowMs);
+function wallOf(parsed: Parsed, nowWallMs: number): number {
+  const now = new Date(nowWallMs);
   const { added, weekdayOfMonth, dayOfMonth } = parsed;
   if (parsed.dates > 0 && parsed.times === 0) parsed.resetTime();
-  let { year = now.getUTCFullYear(), month = now.getUTCMonth(), day = now.getUTCDate() } = parsed;
+  const { year = now.getUTCFullYear(), month = now.getUTCMonth(), day = now.getUTCDate() } = parsed;
   const { hour = now.getUTCHours(), minute = now.getUTCMinutes(), second = now.getUTCSeconds() } = parsed;
-  if (weekdayOfMonth) {
-    month += added.month + (weekdayOfMonth === 'last' ? 1 : 0);
-    day = 1;
-    added.month = 0;
-  }
-  // The day that the text names, and from there its weekday.
-  let wallMs = dayIn(year, month, day, dayOfMonth) + ((hour * 60 + minute) * 60 + second) * 1000;
-  wallMs += daysToWeekday(parsed, new Date(wallMs).getUTCDay()) * DAY_MS;
-  // What it adds to that. `first day of` counts again, in the month that is reached.
-  const date = new Date(wallMs);
-  const timeMs = wallMs - Math.floor(wallMs / DAY_MS) * DAY_MS;
-  year = date.getUTCFullYear() + added.year;
-  month = date.getUTCMonth() + added.month;
-  wallMs = dayIn(year, month, date.getUTCDate() + added.day, dayOfMonth) + timeMs;
-  return wallMs + Math.floor((added.hour * 60 + added.minute) * 60 + added.second) * 1000;
+  // 1. A weekday of a month counts from the first day of that month, or back from the first day after it.
+  const monthsBefore = weekdayOfMonth ? added.month : 0;
+  const dayMs = weekdayOfMonth
+    ? dayStartMs(year, month + monthsBefore + (weekdayOfMonth === 'last' ? 1 : 0), 1)
+    : dayIn(year, month, day, dayOfMonth);
+  const namedMs = dayMs + ((hour * 60 + minute) * 60 + second) * 1000;
+  // 2.
+  const weekdayMs = namedMs + daysToWeekday(parsed, new Date(namedMs).getUTCDay()) * DAY_MS;
+  // 3. `first day of` counts again, in the month that is reached.
+  const date = new Date(weekdayMs);
+  const timeMs = weekdayMs - Math.floor(weekdayMs / DAY_MS) * DAY_MS;
+  const toYear = date.getUTCFullYear() + added.year;
+  const toMonth = date.getUTCMonth() + added.month - monthsBefore;
+  const toDayMs = dayIn(toYear, toMonth, date.getUTCDate() + added.day, dayOfMonth);
+  return toDayMs + timeMs + Math.floor((added.hour * 60 + added.minute) * 60 + added.second) * 1000;
 }
 
 /** The start of a day, or of the first or last day of its month. */
@@ -381,13 +390,20 @@ function dayIn(year: number, month: number, day: number, dayOfMonth: Parsed['day
   return dayStartMs(year, month, dayOfMonth === 'first' ? 1 : day);
 }
 
-/** Days from a day, 0 for a Sunday, to the weekday that the text names. */
-function daysToWeekday({ weekday, weekdayRule, added }: Parsed, today: number): number {
+/**
+ * Days from today to the weekday that the text names. On a Friday (`today` is 5):
+ *
+ *   monday next week   -4    of the week, which begins on Monday and ends on Sunday; `added.day` is 7
+ *   monday ago         -11   of the week before
+ *   next friday        7     after today
+ *   last friday        0     after today, but `added.day` is -7
+ *   friday             0     from today
+ *   monday             3     from today
+ */
+function daysToWeekday({ weekday, weekdayRule, isWeekdayAgo, added }: Parsed, today: number): number {
   if (weekday === undefined) return 0;
-  // A week begins on Monday and ends on Sunday.
   if (weekdayRule === 'of the week') return (weekday || 7) - (today || 7);
-  if (weekday < 0) return -weekday - today - 7;
-  const days = weekday - today;
-  const excludesToday = weekdayRule === 'after today' && added.day >= 0;
-  return days < 0 || (days === 0 && excludesToday) ? days + 7 : days;
+  if (isWeekdayAgo) return (weekday || 7) - today - 7;
+  if (weekdayRule === 'after today' && weekday === today) return added.day >= 0 ? 7 : 0;
+  return (weekday - today + 7) % 7;
 }
