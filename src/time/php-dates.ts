@@ -96,9 +96,8 @@ const numbered = (text: string, from = 0): Map<string, number> =>
 
 const DAYS = numbered(`sunday sundays sun, monday mondays mon, tuesday tuesdays tue, wednesday wednesdays wed,
   thursday thursdays thu, friday fridays fri, saturday saturdays sat`);
-// Roman numbers have capitals: `1 X 2027` is in October.
-const MONTHS = numbered(`january jan I, february feb II, march mar III, april apr IV, may V, june jun VI, july jul VII,
-  august aug VIII, september sept sep IX, october oct X, november nov XI, december dec XII`);
+const MONTHS = numbered(`january jan, february feb, march mar, april apr, may, june jun, july jul, august aug,
+  september sept sep, october oct, november nov, december dec`);
 const AMOUNTS = numbered(
   `last previous, this, first next, second, third, fourth, fifth, sixth, seventh, eighth eight,
   ninth, tenth, eleventh, twelfth`,
@@ -119,18 +118,13 @@ const UNITS = new Map<string, { unit: Unit; size: number }>(
   ).flatMap(([words, unit, size]) => words.split(' ').map((word) => [word, { unit, size }])),
 );
 
-/** The words that groups of these names may hold. */
-const VOCABULARIES: Record<string, Map<string, unknown>> = {
-  monthName: MONTHS,
-  dayName: DAYS,
-  nth: AMOUNTS,
-  unit: new Map<string, unknown>([...UNITS, ...DAYS]),
-};
-
-const lookUp = <T>(words: Map<string, T>, word = ''): T | undefined => words.get(word) ?? words.get(word.toLowerCase());
+/** `2 march` is no amount, because `march` is no unit; nor is `2 weekdays` one of weeks. */
+const oneOf = (words: Iterable<string>): string => `(?:${[...words].join('|')})(?![a-z])`;
 
 const SPACES = '[ \\t\\u00a0\\u202f]';
 const GAP = '[ \\t.-]*';
+// With the letters of 2nd and 4th: PHP refuses `may 5 noon`. But no `t`, for `may 5 T19:30`.
+const AFTER_DAY = '[,.sndrh\\t ]+';
 
 /** The parts of formats. */
 const PARTS: Record<string, string> = {
@@ -139,7 +133,7 @@ const PARTS: Record<string, string> = {
   YYYY: '(?<year>\\d{4})',
   M: '(?<month>1[0-2]|0?\\d)',
   MM: '(?<month>1[0-2]|0\\d)',
-  Month: '(?<monthName>[A-Za-z]+)',
+  Month: `(?<monthName>${oneOf(MONTHS.keys())})`,
   D: '(?<day>3[01]|[0-2]?\\d)(?:st|nd|rd|th)?',
   DD: '(?<day>3[01]|[0-2]\\d)',
   h: '(?<hour>1[0-2]|0?[1-9])',
@@ -149,28 +143,28 @@ const PARTS: Record<string, string> = {
   mm: '(?<minute>[0-5]\\d)',
   s: '(?<second>60|[0-5]?\\d)',
   ss: '(?<second>60|[0-5]\\d)',
-  am: `${SPACES}*(?<meridian>[AaPp])\\.?[Mm]\\.?(?:[ \\t]|$)`,
+  am: `${SPACES}*(?<meridian>[ap])\\.?m\\.?(?:[ \\t]|$)`,
   offset: '(?<zone>(?:GMT)?[+-](?:2[0-4]|[01]?\\d)(?::?[0-5]?\\d)?)',
-  nth: `(?<nth>[A-Za-z]+)${SPACES}+`,
-  dayName: '(?<dayName>[A-Za-z]+)',
-  unit: '(?<unit>[A-Za-z]+)',
+  nth: `(?<nth>${oneOf(AMOUNTS.keys())})${SPACES}+`,
+  dayName: `(?<dayName>${oneOf(DAYS.keys())})`,
+  unit: `(?<unit>${oneOf([...UNITS.keys(), ...DAYS.keys()])})`,
 };
 
 type Read = (parsed: Parsed, groups: Groups) => void;
 
-/** In the order of PHP. Braces hold a part, or else words in any letter case: `{t}` is a `t` or `T`. */
+/** In the order of PHP, and in any letter case. Braces hold a part. */
 const FORMATS: [format: string, read: Read][] = [
-  ['{now}', () => {}],
+  ['now', () => {}],
   ['[ \\t\\n.,\\u00a0\\u202f]+', () => {}], // between other parts
-  ['(?<word>{today}|{midnight}|{noon}|{tomorrow}|{yesterday})', readDay],
+  ['(?<word>today|midnight|noon|tomorrow|yesterday)', readDay],
   ['@(?<seconds>-?\\d+(?:\\.\\d{0,6})?)', readTimestamp], // @1772359200
-  ['(?<first>{first}|{last}) {day of}', readDayOfMonth], // first day of
-  [`{nth}{dayName}${SPACES}+{of}`, readWeekdayOf], // second friday of
+  ['(?<first>first|last) day of', readDayOfMonth], // first day of
+  [`{nth}{dayName}${SPACES}+of`, readWeekdayOf], // second friday of
   ['{h}(?:[:.]{mm}(?:[:.]{ss})?)?{am}', readFields], // 7pm, 7:30 p.m., 7.30.15 pm
-  ['{t}{H}', readFields], // t19
-  ['{t}?{H}[:.]{m}(?:[:.]{s}(?:\\.\\d+)?)?', readFields], // 19:30, t19.30, 19:30:15.25
-  ['{t}?{HH}{mm}', readFourDigits], // 1930, t1930
-  ['{t}?{HH}{mm}{ss}', readFields], // 193015, t193015
+  ['t{H}', readFields], // t19
+  ['t?{H}[:.]{m}(?:[:.]{s}(?:\\.\\d+)?)?', readFields], // 19:30, t19.30, 19:30:15.25
+  ['t?{HH}{mm}', readFourDigits], // 1930, t1930
+  ['t?{HH}{mm}{ss}', readFields], // 193015, t193015
   ['{M}/{D}(?:/{Y})?', readFields], // 3/12, 3/12/2027
   ['{YYYY}/{M}/{D}/?', readFields], // 2027/3/12, 2027/03/12/
   ['{YYYY}-{M}', readFields], // 2027-3
@@ -181,30 +175,28 @@ const FORMATS: [format: string, read: Read][] = [
   [`{Month}${GAP}{YYYY}`, readFields], // March 2027
   [`{YYYY}${GAP}{Month}`, readFields], // 2027 March
   // March 12th, 2027, March 12, 27, but not March 12, 19:30.
-  [`{Month}${GAP}{D}[,.stndrh\\t ]+(?<year>\\d{4}|\\d{1,3}(?![:.]?\\d))`, readFields],
-  [`{Month}${GAP}{D}(?:[,.stndrh\\t ]+|$)`, readFields], // March 12
-  ['{YYYY}{MM}{DD}(?:{t}{H}{mm}{ss})?', readFields], // 20270312, 20270312T193015
+  [`{Month}${GAP}{D}${AFTER_DAY}(?<year>\\d{4}|\\d{1,3}(?![:.]?\\d))`, readFields],
+  [`{Month}${GAP}{D}(?:${AFTER_DAY}|$)`, readFields], // March 12
+  ['{YYYY}{MM}{DD}(?:t{H}{mm}{ss})?', readFields], // 20270312, 20270312T193015
   ['{YYYY}-?W(?<week>0[1-9]|[1-4]\\d|5[0-3])(?:-?(?<weekday>[0-7]))?', readIsoWeek], // 2027-W10-5, 2027W10
   ['{Month}-{DD}-{Y}', readFields], // Mar-12-2027
   ['{Y}-{Month}-{DD}', readFields], // 2027-Mar-12
   ['{YYYY}', readFourDigits], // 2027
-  ['{ago}', readAgo], // 2 days ago
+  ['ago', readAgo], // 2 days ago
   ['{dayName}', readDayName], // friday
-  [`(?<nth>{next}|{last}|{previous}|{this})${SPACES}+{week}`, readWeek], // next week
+  [`(?<nth>next|last|previous|this)${SPACES}+week`, readWeek], // next week
   // PHP knows `next week` and `third weeks`, but not `third week`.
-  ['{nth}(?!{week}\\b){unit}', readRelative], // next month, third friday
-  ['(?![IVX]+\\b){Month}', readFields], // March, but not X
+  ['{nth}(?!week\\b){unit}', readRelative], // next month, third friday
+  ['{Month}', readFields], // March
   ['{offset}', readFields], // +01:00, GMT-5
-  ['\\(?(?<zone>[A-Za-z]{1,6})\\)?', readFields], // CET, (CET)
-  ['(?<zone>[A-Z][a-z]+(?:[_/-][A-Za-z]+)+)', readFields], // Europe/Berlin
+  ['\\(?(?<zone>[a-z]{1,6})\\)?', readFields], // CET, (CET)
+  ['(?<zone>[a-z]+(?:[_/-][a-z]+)+)', readFields], // Europe/Berlin
   [`(?<sign>[+-]*)[ \\t]*(?<amount>\\d{1,13})${SPACES}*{unit}`, readRelative], // +2 weeks, -3 fridays
 ];
 
-const anyCase = (words: string): string => words.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
-
 const compiledFormats = FORMATS.map(([format, read]) => {
-  const pattern = format.replace(/\{([A-Za-z ]+)\}/g, (_, name: string) => PARTS[name] ?? anyCase(name));
-  return { pattern: new RegExp(pattern, 'y'), read };
+  const pattern = format.replace(/\{([A-Za-z]+)\}/g, (_, name: string) => PARTS[name]!);
+  return { pattern: new RegExp(pattern, 'iy'), read };
 });
 
 /** From left to right. Undefined if PHP refuses the text. */
@@ -228,19 +220,13 @@ function longestMatch(text: string, index: number) {
   for (const { pattern, read } of compiledFormats) {
     pattern.lastIndex = index;
     const match = pattern.exec(text);
-    const groups: Groups = match?.groups ?? {};
-    if (match && match[0].length > (longest?.length ?? 0) && hasKnownWords(groups))
-      longest = { length: match[0].length, groups, read };
+    if (match && match[0].length > (longest?.length ?? 0))
+      longest = { length: match[0].length, groups: match.groups ?? {}, read };
   }
   return longest;
 }
 
-/** `2 march` is no amount, because `march` is no unit. */
-const hasKnownWords = (groups: Groups): boolean =>
-  Object.entries(groups).every(([group, word]) => {
-    const words = VOCABULARIES[group];
-    return word === undefined || words === undefined || lookUp(words, word) !== undefined;
-  });
+const lookUp = <T>(words: Map<string, T>, word = ''): T | undefined => words.get(word.toLowerCase());
 
 /** Reads a date, a time, a zone, or several of them. */
 function readFields(parsed: Parsed, groups: Groups): void {
@@ -253,7 +239,8 @@ function readFields(parsed: Parsed, groups: Groups): void {
     parsed.times += 1;
     Object.assign(parsed, { hour: hourOf(Number(hour), meridian), minute: Number(minute), second: Number(second) });
   }
-  if (zone !== undefined) readZone(parsed, parseZone(zone));
+  // PHP refuses `europe/paris`.
+  if (zone !== undefined) readZone(parsed, /^[a-z]+\//.test(zone) ? undefined : parseZone(zone));
 }
 
 function readZone(parsed: Parsed, zone: Zone | undefined): void {
