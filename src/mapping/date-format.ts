@@ -1,8 +1,8 @@
 // PHP date formats (`d/m/Y g:i a`): compiles a format to a writer and a parser.
 
 import type { WallTime } from '../model/records.ts';
-import { formatWallTime, parseWallTime, wallTimeMs } from '../time/wall-time.ts';
-import { offsetText } from '../time/zones.ts';
+import { parseWallTime } from '../time/wall-time.ts';
+import { offsetText, parseZone, wallToUtc } from '../time/zones.ts';
 
 export interface DateFormat {
   text: string;
@@ -50,14 +50,14 @@ const LETTERS: Readonly<Record<string, Token>> = {
   j: { part: 'day', pattern: '(\\d{1,2})', write: ([, , day]) => String(day) },
   H: { part: 'hour', pattern: '(\\d{1,2})', write: ([, , , hour]) => twoDigits(hour) },
   G: { part: 'hour', pattern: '(\\d{1,2})', write: ([, , , hour]) => String(hour) },
-  h: { part: 'hour12', pattern: '(\\d{1,2})', write: ([, , , hour]) => twoDigits(twelveHour(hour)) },
-  g: { part: 'hour12', pattern: '(\\d{1,2})', write: ([, , , hour]) => String(twelveHour(hour)) },
+  h: { part: 'hour12', pattern: '(0?[1-9]|1[0-2])', write: ([, , , hour]) => twoDigits(twelveHour(hour)) },
+  g: { part: 'hour12', pattern: '(0?[1-9]|1[0-2])', write: ([, , , hour]) => String(twelveHour(hour)) },
   i: { part: 'minute', pattern: '(\\d{2})', write: ([, , , , minute]) => twoDigits(minute) },
   s: { part: 'second', pattern: '(\\d{2})', write: ([, , , , , second]) => twoDigits(second) },
   v: { part: 'fraction', pattern: '(\\d{3})', write: () => '000' },
   u: { part: 'fraction', pattern: '(\\d{6})', write: () => '000000' },
-  P: { part: 'offset', pattern: '([+-]\\d{2}:\\d{2})', write: (_parts, offset) => offsetText(offset, ':') },
-  O: { part: 'offset', pattern: '([+-]\\d{4})', write: (_parts, offset) => offsetText(offset) },
+  P: { part: 'offset', pattern: '([+-]\\d{2}:[0-5]\\d)', write: (_parts, offset) => offsetText(offset, ':') },
+  O: { part: 'offset', pattern: '([+-]\\d{2}[0-5]\\d)', write: (_parts, offset) => offsetText(offset) },
   A: { part: 'half', pattern: '([AaPp][Mm])', write: ([, , , hour]) => (hour < 12 ? 'AM' : 'PM') },
   a: { part: 'half', pattern: '([AaPp][Mm])', write: ([, , , hour]) => (hour < 12 ? 'am' : 'pm') },
 };
@@ -116,17 +116,12 @@ function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | 
   const year = textOf.has('year') ? number('year') : ((number('shortYear') + 30) % 100) + 1970;
   const name = textOf.get('monthName')?.slice(0, 3).toLowerCase();
   const month = name ? SHORT_MONTHS.findIndex((short) => short.toLowerCase() === name) + 1 : number('month');
-  let hour = number('hour');
-  if (textOf.has('hour12')) {
-    if (number('hour12') < 1 || number('hour12') > 12) return undefined;
-    hour = (number('hour12') % 12) + (textOf.get('half')?.toLowerCase() === 'pm' ? 12 : 0);
-  }
+  const isPm = textOf.get('half')?.toLowerCase() === 'pm';
+  const hour = textOf.has('hour12') ? (number('hour12') % 12) + (isPm ? 12 : 0) : number('hour');
   const time = [hour, number('minute'), number('second')].map(twoDigits).join(':');
   const wall = ifValid(`${String(year).padStart(4, '0')}-${twoDigits(month)}-${twoDigits(number('day'))} ${time}`);
-  const [, sign, hours, minutes] = /^([+-])(\d{2}):?(\d{2})$/.exec(textOf.get('offset') ?? '') ?? [];
-  if (wall === undefined || sign === undefined) return wall;
-  const offset = Number(hours) * 60 + Number(minutes);
-  return ifValid(formatWallTime(wallTimeMs(wall) - (sign === '-' ? -offset : offset) * 60_000));
+  const zone = parseZone(textOf.get('offset') ?? '');
+  return wall && zone ? ifValid(wallToUtc(wall, zone)) : wall;
 }
 
 /** Returns `undefined` for a day or time that does not exist. */
