@@ -129,7 +129,6 @@ const AFTER_DAY = '[,.sndrh\\t ]+';
 /** The parts of formats. */
 const PARTS: Record<string, string> = {
   Y: '(?<year>\\d{1,4})',
-  YY: '(?<year>\\d{2})',
   YYYY: '(?<year>\\d{4})',
   M: '(?<month>1[0-2]|0?\\d)',
   MM: '(?<month>1[0-2]|0\\d)',
@@ -170,7 +169,7 @@ const FORMATS: [format: string, read: Read][] = [
   ['{YYYY}-{M}', readFields], // 2027-3
   ['{Y}-{M}-{D}', readFields], // 2027-03-12, 27-3-12
   ['{D}[.\\t-]{M}[.-]{YYYY}', readFields], // 12.3.2027, 12-3-2027
-  ['{D}[.\\t]{M}\\.{YY}', readFields], // 25.3.27
+  ['{D}[.\\t]{M}\\.(?<year>\\d{2})', readFields], // 25.3.27
   [`{D}${GAP}{Month}(?:${GAP}{Y})?`, readFields], // 12 March, 12 March 2027, 12-mar-27
   [`{Month}${GAP}{YYYY}`, readFields], // March 2027
   [`{YYYY}${GAP}{Month}`, readFields], // 2027 March
@@ -255,11 +254,9 @@ function fullYear(text: string): number {
   return year + (year < 70 ? 2000 : 1900);
 }
 
-function hourOf(hour: number, meridian: string | undefined): number {
-  const isPm = meridian?.toLowerCase() === 'p';
-  if (meridian === undefined || isPm === (hour === 12)) return hour;
-  return isPm ? hour + 12 : hour % 12;
-}
+/** 12 am is 0, 12 pm is 12. */
+const hourOf = (hour: number, meridian: string | undefined): number =>
+  meridian === undefined ? hour : (hour % 12) + (/p/i.test(meridian) ? 12 : 0);
 
 function readDay(parsed: Parsed, { word = '' }: Groups): void {
   parsed.resetTime();

@@ -32,12 +32,7 @@ const PERIODS: Readonly<Record<string, (day: Day, weekStart: number) => number>>
  * @param startWallMs as the milliseconds of the same wall time in UTC, like all times here
  * @throws Error for a rule that is not supported
  */
-export function* expandRule(
-  rule: ICAL.Recur,
-  startWallMs: number,
-  fromWallMs: number,
-  toWallMs: number,
-): Generator<number[]> {
+export function* expandRule(rule: ICAL.Recur, startWallMs: number, fromWallMs: number, toWallMs: number) {
   const { freq, interval, parts, count, wkst } = rule;
   const periodOf = PERIODS[freq];
   if (periodOf === undefined) throw new Error(`a rule that repeats ${freq.toLowerCase()}`);

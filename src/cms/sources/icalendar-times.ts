@@ -1,6 +1,8 @@
-// When an event of an iCalendar file takes place: its start, its end, and the starts of a series.
+// When an event of an iCalendar file takes place: its start, its end, and the starts of a series; and the zone that a
+// TZID means.
 
 import ICAL from 'ical.js';
+import { findIana, WINDOWS_TO_IANA_MAP } from 'windows-iana';
 import { DAY_MS } from '../../model/records.ts';
 import { formatWallTime, parseWallTime } from '../../time/wall-time.ts';
 import * as zones from '../../time/zones.ts';
@@ -9,9 +11,9 @@ import { type Component, type Property, pause, properties, textOf } from './ical
 
 /** Of one series: a hundred years of days are fewer. */
 const MAX_STARTS = 100_000;
-/** Of a series, which has one (RFC 5545). */
-const MAX_RULES = 10;
-/** Of RDATE, and of EXDATE: eight years of days. */
+/** Of a series, which has one (RFC 5545), and of a calendar. */
+const [MAX_RULES, MAX_ZONES] = [10, 100];
+/** Of RDATE, of EXDATE, and of the clocks of a zone in two years: eight years of days. */
 const MAX_DATES = 3000;
 
 export interface TimeContext {
@@ -58,13 +60,8 @@ export function momentOf(component: Component, name: 'dtstart' | 'recurrence-id'
 }
 
 /**
- *   value, as ical.js reads it     tzid              result
- *   2027-05-01T18:00:00Z           any               18:00 in UTC
- *   2027-05-01T18:00:00            Europe/Berlin     18:00 in Berlin
- *   2027-05-01T18:00               none              18:00 in the zone of the calendar
- *   2027-05-01                     any               the day, in the zone of the calendar
- *   2027-05-01T::                  any               the same: VALUE=DATE was missing
- *
+ * @param value as ical.js reads it: `2027-05-01`, `2027-05-01T::` for a day whose VALUE=DATE is missing,
+ * `2027-05-01T18:00:00Z`, `2027-05-01T18:00:00`, which is in the zone of the calendar, if there is no TZID
  * @throws Error for anything else, and for an unknown zone
  */
 function parseMoment(value: unknown, tzid: string | undefined, context: TimeContext): Moment {
@@ -92,19 +89,14 @@ function parseMoment(value: unknown, tzid: string | undefined, context: TimeCont
  */
 export function endOf(component: Component, first: Moment, start: Moment, context: TimeContext): number {
   const [end] = properties(component, 'dtend', 1).flatMap((property) => listedMoments(property, context));
-  const duration = durationOf(component);
+  const text = textOf(component, 'duration');
+  const isForward = ICAL.Duration.isValueString(text) && !text.startsWith('-');
+  const duration = isForward ? ICAL.Duration.fromString(text) : new ICAL.Duration({});
   const days = end ? Math.round((end.wallMs - first.wallMs) / DAY_MS) : duration.weeks * 7 + duration.days;
   if (first.isDate) return momentAt(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start).epochMs;
   if (end) return start.epochMs + Math.max(0, end.epochMs - first.epochMs);
   const restMs = ((duration.hours * 60 + duration.minutes) * 60 + duration.seconds) * 1000;
   return (days === 0 ? start : momentAt(start.wallMs + days * DAY_MS, start)).epochMs + restMs;
-}
-
-/** One that is missing, no duration, or negative is zero. */
-function durationOf(component: Component): ICAL.Duration {
-  const text = textOf(component, 'duration');
-  const isForward = ICAL.Duration.isValueString(text) && !text.startsWith('-');
-  return isForward ? ICAL.Duration.fromString(text) : new ICAL.Duration({});
 }
 
 /** The times of an event as the calendar has them. */
@@ -213,3 +205,74 @@ const listedMoments = (property: Property, context: TimeContext): Moment[] =>
       return [];
     }
   });
+
+/** The zones of one calendar by TZID. Undefined: nobody knows this zone. Offsets are compared around `nowMs`. */
+export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid: string) => string | undefined> {
+  const known = new Map<string, string | undefined>();
+  for (const zone of calendar.inner.filter((part) => part.name === 'VTIMEZONE').slice(0, MAX_ZONES)) {
+    const id = textOf(zone, 'tzid');
+    const name = zoneByName(id) ?? zoneByName(textOf(zone, 'x-lic-location'));
+    // A rule that cannot be read costs the events of its zone.
+    known.set(id, name ?? (await zoneByOffsets(zone.inner, nowMs).catch(() => undefined)));
+  }
+  return (tzid) => known.get(tzid.trim()) ?? zoneByName(tzid);
+}
+
+/**
+ *   Europe/Berlin, "Europe/Berlin", Europe_Berlin    Europe/Berlin
+ *   /mozilla.org/20050126_1/Europe/Berlin            Europe/Berlin
+ *   W. Europe Standard Time                          Europe/Berlin
+ *   GMT, +0000                                       UTC
+ *   CST                                              undefined: it is on three continents
+ */
+function zoneByName(text: string): string | undefined {
+  const name = text.replaceAll('"', '').trim();
+  const parts = name.split('/').filter((part) => part !== '');
+  const ends = [3, 2].filter((length) => length <= parts.length).map((length) => parts.slice(-length).join('/'));
+  for (const candidate of [name, name.replace(/[-_]/, '/'), ...ends, findIana(name)[0] ?? '']) {
+    const zone = zones.parseZone(candidate);
+    if (zone?.kind === 'iana') return zone.name;
+    if (zone && (/^(utc|gmt|z)$/i.test(candidate) || zone.kind === 'fixed')) return fixedZone(zone.minutes);
+  }
+  return undefined;
+}
+
+/** 330 is `UTC+5:30`, 120 is `UTC+2`. */
+const fixedZone = (minutes: number): string =>
+  minutes === 0 ? 'UTC' : `UTC${zones.offsetText(minutes, ':').replace(/^(.)0/, '$1').replace(':00', '')}`;
+
+/** `+0530` in minutes. @throws Error for anything else */
+const minutesOf = (part: Component, name: string): number =>
+  ICAL.UtcOffset.fromString(textOf(part, name)).toSeconds() / 60;
+
+/** The only offset, or the first zone that Windows knows whose clocks change around now as the file says. */
+async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promise<string | undefined> {
+  const offsets = new Set<number>();
+  /** The offsets half a day before and after each change of the clocks in this year and the next, by time in UTC. */
+  const offsetByUtc = new Map<string, number>();
+  for (const part of parts) {
+    await pause();
+    offsets.add(minutesOf(part, 'tzoffsetto'));
+    const [rule] = (part.lines.get('rrule') ?? []).slice(0, 1).map(ruleOf);
+    const startWallMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
+    // A rule that ends is one of the past.
+    if (startWallMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) continue;
+    const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
+    // Whole years: the hours between UTC and the wall time make no difference.
+    for (const wallMs of [...expandRule(rule, startWallMs, nowMs, nowMs + 366 * DAY_MS)].flat()) {
+      const utcMs = wallMs - from * 60_000;
+      // Not at the change itself, for which Exchange writes an hour of its own.
+      offsetByUtc.set(formatWallTime(utcMs - DAY_MS / 2), from).set(formatWallTime(utcMs + DAY_MS / 2), to);
+      if (offsetByUtc.size > MAX_DATES) throw new Error('too many changes of the clocks');
+    }
+  }
+  if (offsets.size === 1) return fixedZone([...offsets][0]!);
+  for (const { iana } of offsetByUtc.size > 0 ? WINDOWS_TO_IANA_MAP : []) {
+    // Node needs a millisecond or two for each zone that it has not used before.
+    await pause();
+    const name = zoneByName(iana[0] ?? '');
+    const zone = zones.siteZone(name ?? '');
+    if (name && [...offsetByUtc].every(([utc, minutes]) => zones.offsetMinutes(utc, zone) === minutes)) return name;
+  }
+  return undefined;
+}

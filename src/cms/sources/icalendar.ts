@@ -10,7 +10,6 @@ import { formatWallTime, isoToWall } from '../../time/wall-time.ts';
 import { getPublic } from '../public-request.ts';
 import { type Component, type Property, pause, properties, readFile, textOf } from './icalendar-text.ts';
 import * as times from './icalendar-times.ts';
-import { zonesOf } from './icalendar-zones.ts';
 import * as source from './source.ts';
 
 const HEADERS = { accept: 'text/calendar, */*;q=0.5', 'user-agent': 'calendar-gateway' };
@@ -49,7 +48,7 @@ export async function readICalendar(
   { timezone, nowMs, signal }: { timezone: string; nowMs: number; signal?: AbortSignal },
 ): Promise<Omit<source.SourceSnapshot, 'validators'>> {
   const { calendar, isUtf8, isTruncated } = await readFile(bytes);
-  const zoneOf = await zonesOf(calendar, nowMs);
+  const zoneOf = await times.zonesOf(calendar, nowMs);
   const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
   const [fromMs, toMs] = [nowMs - source.PAST_DAYS * DAY_MS, nowMs + source.SERIES_FUTURE_DAYS * DAY_MS];
   const reader = new EventReader({ zoneOf, zone, fromMs, toMs });
@@ -63,10 +62,7 @@ export async function readICalendar(
 interface UidPart {
   uid: string;
   component: Component;
-  /**
-   * What tells it from other parts of its UID: its start, or the RECURRENCE-ID of the instance that it changes. As soon
-   * as the series has this instance, the start of that: a RECURRENCE-ID may be a day only, or in UTC.
-   */
+  /** Its start, or that of the instance that it changes: RECURRENCE-ID, until `#addInstances` finds the instance. */
   instance: times.Moment;
   /** Undefined: it is private, or cannot be read. */
   start?: times.Moment;
@@ -159,16 +155,14 @@ class EventReader {
   }
 
   /**
-   * Adds the instances of an event or series, but for those that have a change of their own. Of the instance
-   * `20270519T160000Z`:
+   * Adds the instances of an event or series. Of that at 20270519T160000Z, with these changes of its UID:
    *
-   *   changes of this UID                                       what is added
-   *   RECURRENCE-ID:20270519T160000Z                            nothing: `#readGroup` adds the change
-   *   RECURRENCE-ID;VALUE=DATE:20270519                         the same, if it is the first instance of that day
-   *   none, or of other instances only                          the master
-   *   RECURRENCE-ID;RANGE=THISANDFUTURE:20270512T160000Z,
-   *     with DTSTART:20270513T170000Z                           the change, at 20270520T170000Z
-   *     with CLASS:PRIVATE, or without DTSTART                  nothing, with a remark
+   *   RECURRENCE-ID:20270519T160000Z             nothing: `#readGroup` adds the change
+   *   RECURRENCE-ID;VALUE=DATE:20270519          the same, if it is the first instance of that day
+   *   none, or of other instances                the master
+   *   RECURRENCE-ID;RANGE=THISANDFUTURE:20270512T160000Z
+   *     and DTSTART:20270513T170000Z             the change, at 20270520T170000Z
+   *     and CLASS:PRIVATE, or no DTSTART         nothing, with a remark
    */
   async #addInstances(master: UidPart, changes: ReadonlyMap<string, UidPart>, hasOthers: boolean): Promise<void> {
     const { uid, component, instance: first } = master;
