@@ -68,8 +68,8 @@ class Parsed {
   dates = 0;
   times = 0;
   zones = 0;
-  /** `+1 week 2 hours`: 7 days and 2 hours. */
-  added = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
+  /** `+1 week 2 hours`: 7 days and 7200 seconds. */
+  added = { months: 0, days: 0, seconds: 0 };
   /** 0 for Sunday. */
   weekday?: number;
   /** Which day of this name: the rows of `daysToWeekday`. */
@@ -103,19 +103,17 @@ const AMOUNTS = numbered(
   ninth, tenth, eleventh, twelfth`,
   -1,
 );
-const UNITS = new Map<string, { unit: Unit; size: number }>(
-  (
-    [
-      ['second seconds sec secs', 'second', 1],
-      ['minute minutes min mins', 'minute', 1],
-      ['hour hours', 'hour', 1],
-      ['day days', 'day', 1],
-      ['week weeks', 'day', 7],
-      ['fortnight fortnights forthnight forthnights', 'day', 14],
-      ['month months', 'month', 1],
-      ['year years', 'year', 1],
-    ] as const
-  ).flatMap(([words, unit, size]) => words.split(' ').map((word) => [word, { unit, size }])),
+const UNITS = new Map(
+  Object.entries<[unit: Unit, size: number]>({
+    'second seconds sec secs': ['seconds', 1],
+    'minute minutes min mins': ['seconds', 60],
+    'hour hours': ['seconds', 3600],
+    'day days': ['days', 1],
+    'week weeks': ['days', 7],
+    'fortnight fortnights forthnight forthnights': ['days', 14],
+    'month months': ['months', 1],
+    'year years': ['months', 12],
+  }).flatMap(([words, [unit, size]]) => words.split(' ').map((word) => [word, { unit, size }] as const)),
 );
 
 /** `2 march` is no amount, because `march` is no unit; nor is `2 weekdays` one of weeks. */
@@ -261,15 +259,15 @@ const hourOf = (hour: number, meridian: string | undefined): number =>
 function readDay(parsed: Parsed, { word = '' }: Groups): void {
   parsed.resetTime();
   // Also in `+1 week tomorrow`.
-  if (/^tomorrow$/i.test(word)) parsed.added.day = 1;
-  if (/^yesterday$/i.test(word)) parsed.added.day = -1;
+  if (/^tomorrow$/i.test(word)) parsed.added.days = 1;
+  if (/^yesterday$/i.test(word)) parsed.added.days = -1;
   if (/^noon$/i.test(word)) readFields(parsed, { hour: '12' });
 }
 
 function readTimestamp(parsed: Parsed, { seconds }: Groups): void {
   parsed.resetTime();
   Object.assign(parsed, { dates: 0, year: 1970, month: 0, day: 1 });
-  parsed.added.second += Number(seconds);
+  parsed.added.seconds += Number(seconds);
   readZone(parsed, utcZone);
 }
 
@@ -283,20 +281,17 @@ function readFourDigits(parsed: Parsed, { year, hour = '', minute = '' }: Groups
   else parsed.year = Number(year ?? hour + minute);
 }
 
-/** `2027-W10`, `2027W101`. */
 function readIsoWeek(parsed: Parsed, { year, week, weekday = '1' }: Groups): void {
   readFields(parsed, { year, month: '1', day: '1' });
   const newYear = new Date(dayStartMs(Number(year), 0, 1)).getUTCDay();
-  parsed.added.day = (newYear > 4 ? 7 : 0) - newYear + (Number(week) - 1) * 7 + Number(weekday);
+  parsed.added.days = (newYear > 4 ? 7 : 0) - newYear + (Number(week) - 1) * 7 + Number(weekday);
 }
 
-/** `2 days ago`, `friday ago`. */
 function readAgo(parsed: Parsed): void {
   for (const unit of Object.keys(parsed.added) as Unit[]) parsed.added[unit] *= -1;
   parsed.isWeekdayAgo = parsed.weekday !== undefined;
 }
 
-/** `friday`. */
 function readDayName(parsed: Parsed, { dayName }: Groups): void {
   parsed.resetTime();
   parsed.weekday = lookUp(DAYS, dayName)!;
@@ -305,12 +300,11 @@ function readDayName(parsed: Parsed, { dayName }: Groups): void {
 
 /** `friday next week`, and `next week` alone, which is its Monday. */
 function readWeek(parsed: Parsed, { nth }: Groups): void {
-  parsed.added.day += lookUp(AMOUNTS, nth)! * 7;
+  parsed.added.days += lookUp(AMOUNTS, nth)! * 7;
   parsed.weekdayRule = 'of the week';
   parsed.weekday ??= 1;
 }
 
-/** `next month`, `third friday`, `+2 weeks`, `-3 fridays`. */
 function readRelative(parsed: Parsed, { nth, sign = '', amount: digits, unit: word }: Groups): void {
   const isNegative = sign.replaceAll('+', '').length % 2 === 1;
   const amount = lookUp(AMOUNTS, nth) ?? Number(digits) * (isNegative ? -1 : 1);
@@ -324,10 +318,9 @@ function readRelative(parsed: Parsed, { nth, sign = '', amount: digits, unit: wo
   parsed.weekday = lookUp(DAYS, word)!;
   parsed.weekdayRule = nth === undefined || amount === 0 ? 'from today' : 'after today';
   // `+1 friday` and `next friday` are the next one, and add no week to it.
-  parsed.added.day += (amount > 0 ? amount - 1 : amount) * 7;
+  parsed.added.days += (amount > 0 ? amount - 1 : amount) * 7;
 }
 
-/** `first friday of`, `last friday of`. */
 function readWeekdayOf(parsed: Parsed, { nth, dayName }: Groups): void {
   readRelative(parsed, { nth, unit: dayName });
   parsed.weekdayRule = 'from today';
@@ -352,7 +345,7 @@ function wallOf(parsed: Parsed, nowWallMs: number): number {
   const { year = now.getUTCFullYear(), month = now.getUTCMonth(), day = now.getUTCDate() } = parsed;
   const { hour = now.getUTCHours(), minute = now.getUTCMinutes(), second = now.getUTCSeconds() } = parsed;
   // 1. A weekday of a month counts from the first day of that month, or back from the first day after it.
-  const monthsBefore = weekdayOfMonth ? added.month : 0;
+  const monthsBefore = weekdayOfMonth ? added.months : 0;
   const dayMs = weekdayOfMonth
     ? dayStartMs(year, month + monthsBefore + (weekdayOfMonth === 'last' ? 1 : 0), 1)
     : dayIn(year, month, day, dayOfMonth);
@@ -361,11 +354,10 @@ function wallOf(parsed: Parsed, nowWallMs: number): number {
   const weekdayMs = namedMs + daysToWeekday(parsed, new Date(namedMs).getUTCDay()) * DAY_MS;
   // 3. `first day of` counts again, in the month that is reached.
   const date = new Date(weekdayMs);
+  const toMonth = date.getUTCMonth() + added.months - monthsBefore;
+  const toDayMs = dayIn(date.getUTCFullYear(), toMonth, date.getUTCDate() + added.days, dayOfMonth);
   const timeMs = weekdayMs - Math.floor(weekdayMs / DAY_MS) * DAY_MS;
-  const toYear = date.getUTCFullYear() + added.year;
-  const toMonth = date.getUTCMonth() + added.month - monthsBefore;
-  const toDayMs = dayIn(toYear, toMonth, date.getUTCDate() + added.day, dayOfMonth);
-  return toDayMs + timeMs + Math.floor((added.hour * 60 + added.minute) * 60 + added.second) * 1000;
+  return toDayMs + timeMs + Math.floor(added.seconds) * 1000;
 }
 
 /** The start of a day, or of the first or last day of its month. */
@@ -377,10 +369,10 @@ function dayIn(year: number, month: number, day: number, dayOfMonth: Parsed['day
 /**
  * Days from today to the weekday that the text names. On a Friday (`today` is 5):
  *
- *   monday next week   -4    of the week, which begins on Monday and ends on Sunday; `added.day` is 7
+ *   monday next week   -4    of the week, which begins on Monday and ends on Sunday; `added.days` is 7
  *   monday ago         -11   of the week before
  *   next friday        7     after today
- *   last friday        0     after today, but `added.day` is -7
+ *   last friday        0     after today, but `added.days` is -7
  *   friday             0     from today
  *   monday             3     from today
  */
@@ -388,6 +380,6 @@ function daysToWeekday({ weekday, weekdayRule, isWeekdayAgo, added }: Parsed, to
   if (weekday === undefined) return 0;
   if (weekdayRule === 'of the week') return (weekday || 7) - (today || 7);
   if (isWeekdayAgo) return (weekday || 7) - today - 7;
-  if (weekdayRule === 'after today' && weekday === today) return added.day >= 0 ? 7 : 0;
+  if (weekdayRule === 'after today' && weekday === today) return added.days >= 0 ? 7 : 0;
   return (weekday - today + 7) % 7;
 }

@@ -7,7 +7,7 @@ import { DAY_MS } from '../../model/records.ts';
 import { formatWallTime, parseWallTime } from '../../time/wall-time.ts';
 import * as zones from '../../time/zones.ts';
 import { expandRule, ruleOf } from './icalendar-rules.ts';
-import { type Component, type Property, pause, properties, textOf } from './icalendar-text.ts';
+import { type Component, pause, properties, textOf } from './icalendar-text.ts';
 
 /** Of one series: a hundred years of days are fewer. */
 const MAX_STARTS = 100_000;
@@ -88,7 +88,8 @@ function parseMoment(value: unknown, tzid: string | undefined, context: TimeCont
  *   20270501T180000    none, no time      none, -PT1H  at its start
  */
 export function endOf(component: Component, first: Moment, start: Moment, context: TimeContext): number {
-  const [end] = properties(component, 'dtend', 1).flatMap((property) => listedMoments(property, context));
+  const [dtend] = properties(component, 'dtend', 1);
+  const [end] = momentIn(dtend?.values[0], dtend?.params.tzid, context);
   const text = textOf(component, 'duration');
   const isForward = ICAL.Duration.isValueString(text) && !text.startsWith('-');
   const duration = isForward ? ICAL.Duration.fromString(text) : new ICAL.Duration({});
@@ -186,25 +187,24 @@ async function allMoments(component: Component, name: string, context: TimeConte
   const text = component.lines.get(name)?.join() ?? '';
   if (text.split(',', MAX_DATES + 1).length > MAX_DATES) throw new Error(`more than ${MAX_DATES} dates`);
   const moments: Moment[] = [];
-  for (const property of properties(component, name)) {
-    for (const value of property.values) {
+  for (const { params, values } of properties(component, name)) {
+    for (const value of values) {
       // A thousand take ten milliseconds and more.
       await pause();
-      moments.push(...listedMoments({ ...property, values: [value] }, context));
+      moments.push(...momentIn(value, params.tzid, context));
     }
   }
   return moments;
 }
 
 /** A period counts with its start. One that is no time is left out. */
-const listedMoments = (property: Property, context: TimeContext): Moment[] =>
-  property.values.flatMap((value) => {
-    try {
-      return [parseMoment(Array.isArray(value) ? value[0] : value, property.params.tzid, context)];
-    } catch {
-      return [];
-    }
-  });
+function momentIn(value: unknown, tzid: string | undefined, context: TimeContext): [Moment] | [] {
+  try {
+    return [parseMoment(Array.isArray(value) ? value[0] : value, tzid, context)];
+  } catch {
+    return [];
+  }
+}
 
 /** The zones of one calendar by TZID. Undefined: nobody knows this zone. Offsets are compared around `nowMs`. */
 export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid: string) => string | undefined> {

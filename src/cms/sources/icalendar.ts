@@ -172,17 +172,11 @@ class EventReader {
     for (const start of isSeries ? await times.startsOf(component, first, this.#context) : [first]) {
       await pause();
       const ownChange = changeOf(start, changes);
-      if (ownChange) {
-        ownChange.instance = start;
-        continue;
-      }
       const rangeChange = rangeChanges.findLast(({ instance }) => instance.epochMs < start.epochMs);
-      if (!rangeChange) {
-        await this.#add(master, start, isSeries || hasOthers ? start : undefined);
-        continue;
-      }
-      const moved = movedBy(rangeChange, start);
-      if (moved) await this.#add(rangeChange, moved, start);
+      const moved = rangeChange && movedBy(rangeChange, start);
+      if (ownChange) ownChange.instance = start;
+      else if (!rangeChange) await this.#add(master, start, isSeries || hasOthers ? start : undefined);
+      else if (moved) await this.#add(rangeChange, moved, start);
       else source.addRemark(this.remarks, 'after a change of all later instances', uid);
     }
   }
