@@ -36,8 +36,9 @@ interface Token {
 /** Padded with zeros: the hour is `09`. */
 type Details = ReturnType<typeof dateDetails>;
 
+const padded = (value: number, length = 2): string => String(value).padStart(length, '0');
 const unpadded = (digits: string): string => String(Number(digits));
-const twelveHour = (hour: string): string => String(Number(hour) % 12 || 12);
+const twelveHour = (hour: string): number => Number(hour) % 12 || 12;
 const monthName = ({ month }: Details): string => MONTHS[Number(month) - 1] ?? '';
 
 // https://www.php.net/manual/en/datetime.format.php
@@ -52,8 +53,8 @@ const LETTERS: Readonly<Record<string, Token>> = {
   j: { part: 'day', pattern: '(\\d{1,2})', write: ({ day }) => unpadded(day) },
   H: { part: 'hour', pattern: '(\\d{1,2})', write: ({ hour }) => hour },
   G: { part: 'hour', pattern: '(\\d{1,2})', write: ({ hour }) => unpadded(hour) },
-  h: { part: 'hour12', pattern: '(0?[1-9]|1[0-2])', write: ({ hour }) => twelveHour(hour).padStart(2, '0') },
-  g: { part: 'hour12', pattern: '(0?[1-9]|1[0-2])', write: ({ hour }) => twelveHour(hour) },
+  h: { part: 'hour12', pattern: '(0?[1-9]|1[0-2])', write: ({ hour }) => padded(twelveHour(hour)) },
+  g: { part: 'hour12', pattern: '(0?[1-9]|1[0-2])', write: ({ hour }) => String(twelveHour(hour)) },
   i: { part: 'minute', pattern: '(\\d{2})', write: ({ minutes }) => minutes },
   s: { part: 'second', pattern: '(\\d{2})', write: ({ seconds }) => seconds },
   v: { part: 'fraction', pattern: '(\\d{3})', write: () => '000' },
@@ -119,9 +120,8 @@ function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | 
   const month = name ? SHORT_MONTHS.findIndex((short) => short.toLowerCase() === name) + 1 : number('month');
   const isPm = textOf.get('half')?.toLowerCase() === 'pm';
   const hour = textOf.has('hour12') ? (number('hour12') % 12) + (isPm ? 12 : 0) : number('hour');
-  const [yyyy, ...others] = [year, month, number('day'), hour, number('minute'), number('second')].map(String);
-  const [mm, dd, HH, ii, ss] = others.map((digits) => digits.padStart(2, '0'));
-  const wall = ifValid(`${yyyy!.padStart(4, '0')}-${mm}-${dd} ${HH}:${ii}:${ss}`);
+  const time = [hour, number('minute'), number('second')].map((value) => padded(value)).join(':');
+  const wall = ifValid(`${padded(year, 4)}-${padded(month)}-${padded(number('day'))} ${time}`);
   const zone = parseZone(textOf.get('offset') ?? '');
   return wall && zone ? ifValid(wallToUtc(wall, zone)) : wall;
 }

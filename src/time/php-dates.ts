@@ -91,8 +91,8 @@ type Unit = keyof Parsed['added'];
 type Groups = Record<string, string | undefined>;
 
 /** Of `sunday sun, monday mon`: 0 for `sunday` and `sun`, 1 for `monday` and `mon`. */
-const numbered = (text: string, from = 0): Map<string, number> =>
-  new Map(text.split(/,\s+/).flatMap((forms, index) => forms.split(' ').map((word) => [word, index + from] as const)));
+const numbered = (text: string, first = 0): Map<string, number> =>
+  new Map(text.split(/,\s+/).flatMap((forms, index) => forms.split(' ').map((word) => [word, index + first] as const)));
 
 const DAYS = numbered(`sunday sundays sun, monday mondays mon, tuesday tuesdays tue, wednesday wednesdays wed,
   thursday thursdays thu, friday fridays fri, saturday saturdays sat`);
@@ -151,8 +151,7 @@ type Read = (parsed: Parsed, groups: Groups) => void;
 
 /** In the order of PHP, and in any letter case. Braces hold a part. */
 const FORMATS: [format: string, read: Read][] = [
-  ['now', () => {}],
-  ['[ \\t\\n.,\\u00a0\\u202f]+', () => {}], // between other parts
+  ['now|[ \\t\\n.,\\u00a0\\u202f]+', () => {}], // now, and what is between other parts
   ['(?<word>today|midnight|noon|tomorrow|yesterday)', readDay],
   ['@(?<seconds>-?\\d+(?:\\.\\d{0,6})?)', readTimestamp], // @1772359200
   ['(?<first>first|last) day of', readDayOfMonth], // first day of

@@ -76,16 +76,14 @@ function parseMoment(value: unknown, tzid: string | undefined, context: TimeCont
 }
 
 /**
- * The instant at which an instance ends that starts at `start`, where the event itself starts at `first`. Days count as
- * the calendar does, the rest as the clock: over a night of 23 hours too.
+ * When an instance ends that starts at `start`. Days count as the calendar does, the rest as the clock: over a night of
+ * 23 hours too. Of an event whose DTSTART, `first`, is
  *
- *   DTSTART            DTEND              DURATION     an instance ends
- *   20270501           none, 20270502     none, P1D    at the end of its day
- *   20270501           20270504           P3D          at the end of the second day after its own
- *   20270501T180000    20270501T200000    none         two hours later
- *   20270501T180000    20270430T200000    none         at its start: the end is before it
- *   20270501T180000    none               P1DT1H       the next day an hour later
- *   20270501T180000    none, no time      none, -PT1H  at its start
+ *   20270501           without an end, with DTEND 20270502, or P1D     at the end of its day
+ *                      with DTEND 20270504, or P3D                     at the end of the second day after
+ *   20270501T180000    with DTEND 20270501T200000                      two hours later
+ *                      with P1DT1H                                     on the next day, an hour later
+ *                      with an end before it, no time, or none         at its start
  */
 export function endOf(component: Component, first: Moment, start: Moment, context: TimeContext): number {
   const [dtend] = properties(component, 'dtend', 1);
