@@ -124,76 +124,71 @@ const GAP = '[ \\t.-]*';
 // With the letters of 2nd and 4th: PHP refuses `may 5 noon`. But no `t`, for `may 5 T19:30`.
 const AFTER_DAY = '[,.sndrh\\t ]+';
 
-/** The parts of formats. */
-const PARTS: Record<string, string> = {
-  Y: '(?<year>\\d{1,4})',
-  YYYY: '(?<year>\\d{4})',
-  M: '(?<month>1[0-2]|0?\\d)',
-  MM: '(?<month>1[0-2]|0\\d)',
-  Month: `(?<monthName>${oneOf(MONTHS.keys())})`,
-  D: '(?<day>3[01]|[0-2]?\\d)(?:st|nd|rd|th)?',
-  DD: '(?<day>3[01]|[0-2]\\d)',
-  h: '(?<hour>1[0-2]|0?[1-9])',
-  H: '(?<hour>2[0-4]|[01]?\\d)',
-  HH: '(?<hour>2[0-4]|[01]\\d)',
-  m: '(?<minute>[0-5]?\\d)',
-  mm: '(?<minute>[0-5]\\d)',
-  s: '(?<second>60|[0-5]?\\d)',
-  ss: '(?<second>60|[0-5]\\d)',
-  am: `${SPACES}*(?<meridian>[ap])\\.?m\\.?(?:[ \\t]|$)`,
-  offset: '(?<zone>(?:GMT)?[+-](?:2[0-4]|[01]?\\d)(?::?[0-5]?\\d)?)',
-  nth: `(?<nth>${oneOf(AMOUNTS.keys())})${SPACES}+`,
-  dayName: `(?<dayName>${oneOf(DAYS.keys())})`,
-  unit: `(?<unit>${oneOf([...UNITS.keys(), ...DAYS.keys()])})`,
-};
+// Parts of the formats below: `YYYY` has four digits, `Y` one to four.
+const Y = '(?<year>\\d{1,4})';
+const YYYY = '(?<year>\\d{4})';
+const M = '(?<month>1[0-2]|0?\\d)';
+const MM = '(?<month>1[0-2]|0\\d)';
+const MONTH_NAME = `(?<monthName>${oneOf(MONTHS.keys())})`;
+const D = '(?<day>3[01]|[0-2]?\\d)(?:st|nd|rd|th)?';
+const DD = '(?<day>3[01]|[0-2]\\d)';
+const h = '(?<hour>1[0-2]|0?[1-9])';
+const H = '(?<hour>2[0-4]|[01]?\\d)';
+const HH = '(?<hour>2[0-4]|[01]\\d)';
+const m = '(?<minute>[0-5]?\\d)';
+const mm = '(?<minute>[0-5]\\d)';
+const s = '(?<second>60|[0-5]?\\d)';
+const ss = '(?<second>60|[0-5]\\d)';
+const AM = `${SPACES}*(?<meridian>[ap])\\.?m\\.?(?:[ \\t]|$)`;
+const OFFSET = '(?<zone>(?:GMT)?[+-](?:2[0-4]|[01]?\\d)(?::?[0-5]?\\d)?)';
+const NTH = `(?<nth>${oneOf(AMOUNTS.keys())})${SPACES}+`;
+const DAY_NAME = `(?<dayName>${oneOf(DAYS.keys())})`;
+const UNIT = `(?<unit>${oneOf([...UNITS.keys(), ...DAYS.keys()])})`;
 
 type Read = (parsed: Parsed, groups: Groups) => void;
 
-/** In the order of PHP, and in any letter case. Braces hold a part. */
+/** In the order of PHP, and in any letter case. */
 const FORMATS: [format: string, read: Read][] = [
   ['now|[ \\t\\n.,\\u00a0\\u202f]+', () => {}], // now, and what is between other parts
   ['(?<word>today|midnight|noon|tomorrow|yesterday)', readDay],
   ['@(?<seconds>-?\\d+(?:\\.\\d{0,6})?)', readTimestamp], // @1772359200
   ['(?<first>first|last) day of', readDayOfMonth], // first day of
-  [`{nth}{dayName}${SPACES}+of`, readWeekdayOf], // second friday of
-  ['{h}(?:[:.]{mm}(?:[:.]{ss})?)?{am}', readFields], // 7pm, 7:30 p.m., 7.30.15 pm
-  ['t{H}', readFields], // t19
-  ['t?{H}[:.]{m}(?:[:.]{s}(?:\\.\\d+)?)?', readFields], // 19:30, t19.30, 19:30:15.25
-  ['t?{HH}{mm}', readFourDigits], // 1930, t1930
-  ['t?{HH}{mm}{ss}', readFields], // 193015, t193015
-  ['{M}/{D}(?:/{Y})?', readFields], // 3/12, 3/12/2027
-  ['{YYYY}/{M}/{D}/?', readFields], // 2027/3/12, 2027/03/12/
-  ['{YYYY}-{M}', readFields], // 2027-3
-  ['{Y}-{M}-{D}', readFields], // 2027-03-12, 27-3-12
-  ['{D}[.\\t-]{M}[.-]{YYYY}', readFields], // 12.3.2027, 12-3-2027
-  ['{D}[.\\t]{M}\\.(?<year>\\d{2})', readFields], // 25.3.27
-  [`{D}${GAP}{Month}(?:${GAP}{Y})?`, readFields], // 12 March, 12 March 2027, 12-mar-27
-  [`{Month}${GAP}{YYYY}`, readFields], // March 2027
-  [`{YYYY}${GAP}{Month}`, readFields], // 2027 March
+  [`${NTH}${DAY_NAME}${SPACES}+of`, readWeekdayOf], // second friday of
+  [`${h}(?:[:.]${mm}(?:[:.]${ss})?)?${AM}`, readFields], // 7pm, 7:30 p.m., 7.30.15 pm
+  [`t${H}`, readFields], // t19
+  [`t?${H}[:.]${m}(?:[:.]${s}(?:\\.\\d+)?)?`, readFields], // 19:30, t19.30, 19:30:15.25
+  [`t?${HH}${mm}`, readFourDigits], // 1930, t1930
+  [`t?${HH}${mm}${ss}`, readFields], // 193015, t193015
+  [`${M}/${D}(?:/${Y})?`, readFields], // 3/12, 3/12/2027
+  [`${YYYY}/${M}/${D}/?`, readFields], // 2027/3/12, 2027/03/12/
+  [`${YYYY}-${M}`, readFields], // 2027-3
+  [`${Y}-${M}-${D}`, readFields], // 2027-03-12, 27-3-12
+  [`${D}[.\\t-]${M}[.-]${YYYY}`, readFields], // 12.3.2027, 12-3-2027
+  [`${D}[.\\t]${M}\\.(?<year>\\d{2})`, readFields], // 25.3.27
+  [`${D}${GAP}${MONTH_NAME}(?:${GAP}${Y})?`, readFields], // 12 March, 12 March 2027, 12-mar-27
+  [`${MONTH_NAME}${GAP}${YYYY}`, readFields], // March 2027
+  [`${YYYY}${GAP}${MONTH_NAME}`, readFields], // 2027 March
   // March 12th, 2027, March 12, 27, but not March 12, 19:30.
-  [`{Month}${GAP}{D}${AFTER_DAY}(?<year>\\d{4}|\\d{1,3}(?![:.]?\\d))`, readFields],
-  [`{Month}${GAP}{D}(?:${AFTER_DAY}|$)`, readFields], // March 12
-  ['{YYYY}{MM}{DD}(?:t{H}{mm}{ss})?', readFields], // 20270312, 20270312T193015
-  ['{YYYY}-?W(?<week>0[1-9]|[1-4]\\d|5[0-3])(?:-?(?<weekday>[0-7]))?', readIsoWeek], // 2027-W10-5, 2027W10
-  ['{Month}-{DD}-{Y}', readFields], // Mar-12-2027
-  ['{Y}-{Month}-{DD}', readFields], // 2027-Mar-12
-  ['{YYYY}', readFourDigits], // 2027
+  [`${MONTH_NAME}${GAP}${D}${AFTER_DAY}(?<year>\\d{4}|\\d{1,3}(?![:.]?\\d))`, readFields],
+  [`${MONTH_NAME}${GAP}${D}(?:${AFTER_DAY}|$)`, readFields], // March 12
+  [`${YYYY}${MM}${DD}(?:t${H}${mm}${ss})?`, readFields], // 20270312, 20270312T193015
+  [`${YYYY}-?W(?<week>0[1-9]|[1-4]\\d|5[0-3])(?:-?(?<weekday>[0-7]))?`, readIsoWeek], // 2027-W10-5, 2027W10
+  [`${MONTH_NAME}-${DD}-${Y}`, readFields], // Mar-12-2027
+  [`${Y}-${MONTH_NAME}-${DD}`, readFields], // 2027-Mar-12
+  [YYYY, readFourDigits], // 2027
   ['ago', readAgo], // 2 days ago
-  ['{dayName}', readDayName], // friday
+  [DAY_NAME, readDayName], // friday
   [`(?<nth>next|last|previous|this)${SPACES}+week`, readWeek], // next week
   // PHP knows `next week` and `third weeks`, but not `third week`.
-  ['{nth}(?!week\\b){unit}', readRelative], // next month, third friday
-  ['{Month}', readFields], // March
-  ['{offset}', readFields], // +01:00, GMT-5
+  [`${NTH}(?!week\\b)${UNIT}`, readRelative], // next month, third friday
+  [MONTH_NAME, readFields], // March
+  [OFFSET, readFields], // +01:00, GMT-5
   ['\\(?(?<zone>[a-z]{1,6})\\)?', readFields], // CET, (CET)
   ['(?<zone>[a-z]+(?:[_/-][a-z]+)+)', readFields], // Europe/Berlin
-  [`(?<sign>[+-]*)[ \\t]*(?<amount>\\d{1,13})${SPACES}*{unit}`, readRelative], // +2 weeks, -3 fridays
+  [`(?<sign>[+-]*)[ \\t]*(?<amount>\\d{1,13})${SPACES}*${UNIT}`, readRelative], // +2 weeks, -3 fridays
 ];
 
-const compiledFormats = FORMATS.map(([format, read]) => {
-  const pattern = format.replace(/\{([A-Za-z]+)\}/g, (_, name: string) => PARTS[name]!);
-  return { pattern: new RegExp(pattern, 'iy'), read };
-});
+const patterns = FORMATS.map(([format, read]) => ({ pattern: new RegExp(format, 'iy'), read }));
 
 /** From left to right. Undefined if PHP refuses the text. */
 function parseParts(text: string): Parsed | undefined {
@@ -213,7 +208,7 @@ function parseParts(text: string): Parsed | undefined {
 /** Of several of the same length the first. */
 function longestMatch(text: string, index: number) {
   let longest: { length: number; groups: Groups; read: Read } | undefined;
-  for (const { pattern, read } of compiledFormats) {
+  for (const { pattern, read } of patterns) {
     pattern.lastIndex = index;
     const match = pattern.exec(text);
     if (match && match[0].length > (longest?.length ?? 0))
