@@ -87,7 +87,8 @@ export function parseDateFormat(text: string): DateFormat | string {
     hasOffset: parts.includes('offset'),
     writeOnly: writeOnlyReason(parts),
     write(wall, offset = 0) {
-      return tokens.map((token) => token.write(dateDetails(wall), offset)).join('');
+      const details = dateDetails(wall);
+      return tokens.map((token) => token.write(details, offset)).join('');
     },
     read(stored) {
       const match = regExp.exec(stored.trim());

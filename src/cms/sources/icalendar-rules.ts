@@ -26,9 +26,9 @@ const PERIODS: Readonly<Record<string, (day: Day, weekStart: number) => number>>
 };
 
 /**
- * The instances of a rule from its start on, as sorted lists, one for each period: of FREQ=MONTHLY;BYDAY=FR from May 14,
- * 2027, on, [May 14, May 21, May 28], [June 4, June 11, …]. Without a COUNT, periods that end before `fromWallMs` are
- * left out. The last period ends after `toWallMs`.
+ * The instances of a rule from its start on, a sorted list for each period: of FREQ=MONTHLY;BYDAY=FR from May 14, 2027,
+ * on, [May 14, May 21, May 28], [June 4, June 11, …]. Without a COUNT, periods that end before `fromWallMs` are left
+ * out. The last period ends after `toWallMs`.
  * @param startWallMs as the milliseconds of the same wall time in UTC, like all times here
  * @throws Error for a rule that is not supported
  */
