@@ -19,12 +19,11 @@ const MINUTE_MS = 60_000;
 const UTC_TEXT = /^UTC(?:([+-])(\d{1,2})(?::([0-5]\d)|(\.\d{1,4}))?)?$/;
 const OFFSET_TEXT = /^(?:GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?$/;
 
-type Abbreviations = ReadonlyMap<number, string>;
 /** `EST -300 EDT -240`. */
 const offsetsOf = (text: string): [abbreviation: string, minutes: number][] =>
   [...text.matchAll(/\b([A-Za-z]+) (-?\d+)/g)].map(([, letters = '', minutes]) => [letters, Number(minutes)]);
 const namesByLowerCase = new Map<string, string>();
-const abbreviationsByName = new Map<string, Abbreviations>();
+const abbreviationsByName = new Map<string, ReadonlyMap<number, string>>();
 for (const [key, names] of Object.entries(abbreviationGroups)) {
   const abbreviations = new Map(offsetsOf(key).map(([letters, minutes]) => [minutes, letters]));
   for (const name of names.split(' ')) {

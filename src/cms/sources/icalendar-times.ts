@@ -141,17 +141,15 @@ async function addStartsOfRule(starts: Map<number, Moment>, line: string, first:
   // Of a whole day, RFC 5545 has them ignored.
   if (first.isDate) Object.assign(rule.parts, { BYHOUR: undefined, BYMINUTE: undefined, BYSECOND: undefined });
   const until = rule.until && parseMoment(rule.until, undefined, { ...context, zone: first.zone });
-  const isAfterUntil = ({ wallMs, epochMs }: Moment) => {
-    if (!until) return false;
-    // A day as UNTIL includes all of its instances.
-    return until.isDate || first.isDate ? dayName(wallMs) > dayName(until.wallMs) : epochMs > until.epochMs;
-  };
+  const isUntilDay = until?.isDate || first.isDate;
+  // A day as UNTIL includes all of its instances.
+  const last = until && (isUntilDay ? momentAt(dayStartOf(until.wallMs) + DAY_MS - 1000, first) : until);
   // An instance may last a month, and a wall time is up to a day from UTC.
   const [fromWallMs, toWallMs] = [context.fromMs - 31 * DAY_MS, context.toMs + 2 * DAY_MS];
   for (const period of expandRule(rule, first.wallMs, fromWallMs, toWallMs)) {
     for (const wallMs of period) {
       const start = momentAt(wallMs, first);
-      if (isAfterUntil(start)) return;
+      if (last && start.epochMs > last.epochMs) return;
       starts.set(start.epochMs, start);
     }
     if (starts.size > MAX_STARTS) throw new Error(`a series of more than ${MAX_STARTS} instances`);
