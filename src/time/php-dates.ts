@@ -69,13 +69,11 @@ class Parsed {
   times = 0;
   zones = 0;
   /** `+1 week 2 hours`: 7 days and 7200 seconds. */
-  added = { months: 0, days: 0, seconds: 0 };
-  /** 0 for Sunday. */
+  added = { years: 0, months: 0, days: 0, seconds: 0 };
+  /** 0 for Sunday, 1 for Monday. PHP makes it negative for `ago`: -7 and -1. */
   weekday?: number;
   /** Which day of this name: the rows of `daysToWeekday`. */
   weekdayRule?: 'from today' | 'after today' | 'of the week';
-  /** `friday ago`. */
-  isWeekdayAgo = false;
   /** `first friday of`, `last friday of`. */
   weekdayOfMonth?: 'first' | 'last';
   /** `first day of`. */
@@ -98,6 +96,7 @@ const DAYS = numbered(`sunday sundays sun, monday mondays mon, tuesday tuesdays 
   thursday thursdays thu, friday fridays fri, saturday saturdays sat`);
 const MONTHS = numbered(`january jan, february feb, march mar, april apr, may, june jun, july jul, august aug,
   september sept sep, october oct, november nov, december dec`);
+const ROMAN_MONTHS = numbered('I, II, III, IV, V, VI, VII, VIII, IX, X, XI, XII');
 const AMOUNTS = numbered(
   `last previous, this, first next, second, third, fourth, fifth, sixth, seventh, eighth eight,
   ninth, tenth, eleventh, twelfth`,
@@ -112,17 +111,20 @@ const UNITS = new Map(
     'week weeks': ['days', 7],
     'fortnight fortnights forthnight forthnights': ['days', 14],
     'month months': ['months', 1],
-    'year years': ['months', 12],
+    'year years': ['years', 1],
   }).flatMap(([words, [unit, size]]) => words.split(' ').map((word) => [word, { unit, size }] as const)),
 );
 
+/** For formats in which letter case counts elsewhere. */
+const anyCase = (word: string): string => word.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+
 /** `2 march` is no amount, because `march` is no unit; nor is `2 weekdays` one of weeks. */
-const oneOf = (words: Iterable<string>): string => `(?:${[...words].join('|')})(?![a-z])`;
+const oneOf = (words: Iterable<string>): string => `(?:${[...words].map(anyCase).join('|')})(?![A-Za-z])`;
 
 const SPACES = '[ \\t\\u00a0\\u202f]';
 const GAP = '[ \\t.-]*';
-// With the letters of 2nd and 4th: PHP refuses `may 5 noon`. But no `t`, for `may 5 T19:30`.
-const AFTER_DAY = '[,.sndrh\\t ]+';
+// With the letters of 1st, 2nd, 3rd and 4th: so PHP refuses `may 5 noon`.
+const AFTER_DAY = '[,.stndrh\\t ]+';
 
 // Parts of the formats below: `YYYY` has four digits, `Y` one to four.
 const Y = '(?<year>\\d{1,4})';
@@ -139,7 +141,7 @@ const m = '(?<minute>[0-5]?\\d)';
 const mm = '(?<minute>[0-5]\\d)';
 const s = '(?<second>60|[0-5]?\\d)';
 const ss = '(?<second>60|[0-5]\\d)';
-const AM = `${SPACES}*(?<meridian>[ap])\\.?m\\.?(?:[ \\t]|$)`;
+const AM = `${SPACES}*(?<meridian>[AaPp])\\.?[Mm]\\.?(?:[ \\t]|$)`;
 const OFFSET = '(?<zone>(?:GMT)?[+-](?:2[0-4]|[01]?\\d)(?::?[0-5]?\\d)?)';
 const NTH = `(?<nth>${oneOf(AMOUNTS.keys())})${SPACES}+`;
 const DAY_NAME = `(?<dayName>${oneOf(DAYS.keys())})`;
@@ -147,8 +149,11 @@ const UNIT = `(?<unit>${oneOf([...UNITS.keys(), ...DAYS.keys()])})`;
 
 type Read = (parsed: Parsed, groups: Groups) => void;
 
-/** In the order of PHP, and in any letter case. */
-const FORMATS: [format: string, read: Read][] = [
+/**
+ * In the order of PHP. Letter case counts where the flags are `y` alone: PHP knows `GMT+2`, and not `gmt+2`; and in
+ * `March 12 Saturday` the `S` is not that of `1st`.
+ */
+const FORMATS: [format: string, read: Read, flags?: 'y'][] = [
   ['now|[ \\t\\n.,\\u00a0\\u202f]+', () => {}], // now, and what is between other parts
   ['(?<word>today|midnight|noon|tomorrow|yesterday)', readDay],
   ['@(?<seconds>-?\\d+(?:\\.\\d{0,6})?)', readTimestamp], // @1772359200
@@ -166,15 +171,19 @@ const FORMATS: [format: string, read: Read][] = [
   [`${D}[.\\t-]${M}[.-]${YYYY}`, readFields], // 12.3.2027, 12-3-2027
   [`${D}[.\\t]${M}\\.(?<year>\\d{2})`, readFields], // 25.3.27
   [`${D}${GAP}${MONTH_NAME}(?:${GAP}${Y})?`, readFields], // 12 March, 12 March 2027, 12-mar-27
+  [`${D}${GAP}(?<roman>${oneOf(ROMAN_MONTHS.keys())})(?:${GAP}${Y})?`, readFields, 'y'], // 12 III 2027
   [`${MONTH_NAME}${GAP}${YYYY}`, readFields], // March 2027
   [`${YYYY}${GAP}${MONTH_NAME}`, readFields], // 2027 March
-  // March 12th, 2027, March 12, 27, but not March 12, 19:30.
-  [`${MONTH_NAME}${GAP}${D}${AFTER_DAY}(?<year>\\d{4}|\\d{1,3}(?![:.]?\\d))`, readFields],
-  [`${MONTH_NAME}${GAP}${D}(?:${AFTER_DAY}|$)`, readFields], // March 12
+  [`${MONTH_NAME}${GAP}${D}${AFTER_DAY}${Y}`, readFields, 'y'], // March 12th, 2027, March 12, 27
+  [`${MONTH_NAME}${GAP}${D}(?:${AFTER_DAY}|$)`, readFields, 'y'], // March 12
+  [`${MONTH_NAME}${GAP}${D}${AFTER_DAY}${h}[:.]${mm}(?:[:.]${ss})?${AM}`, readFields, 'y'], // March 12, 7:30 pm
+  [`${MONTH_NAME}${GAP}${D}${AFTER_DAY}[Tt]?${H}[:.]${m}(?:[:.]${s})?`, readFields, 'y'], // March 12 19:30
   [`${YYYY}${MM}${DD}(?:t${H}${mm}${ss})?`, readFields], // 20270312, 20270312T193015
   [`${YYYY}-?W(?<week>0[1-9]|[1-4]\\d|5[0-3])(?:-?(?<weekday>[0-7]))?`, readIsoWeek], // 2027-W10-5, 2027W10
   [`${MONTH_NAME}-${DD}-${Y}`, readFields], // Mar-12-2027
   [`${Y}-${MONTH_NAME}-${DD}`, readFields], // 2027-Mar-12
+  [`${D}/${MONTH_NAME}/${YYYY}:${HH}:${mm}:${ss}${SPACES}+${OFFSET}`, readFields], // 12/Mar/2027:19:30:15 +0100
+  [`${YYYY}:${MM}:${DD} ${HH}:${mm}:${ss}`, readFields], // 2027:03:12 19:30:15
   [YYYY, readFourDigits], // 2027
   ['ago', readAgo], // 2 days ago
   [DAY_NAME, readDayName], // friday
@@ -182,13 +191,13 @@ const FORMATS: [format: string, read: Read][] = [
   // PHP knows `next week` and `third weeks`, but not `third week`.
   [`${NTH}(?!week\\b)${UNIT}`, readRelative], // next month, third friday
   [MONTH_NAME, readFields], // March
-  [OFFSET, readFields], // +01:00, GMT-5
+  [OFFSET, readFields, 'y'], // +01:00, GMT-5
   ['\\(?(?<zone>[a-z]{1,6})\\)?', readFields], // CET, (CET)
-  ['(?<zone>[a-z]+(?:[_/-][a-z]+)+)', readFields], // Europe/Berlin
+  ['(?<zone>[A-Z][a-z]+(?:[_/-][A-Za-z]+)+)', readFields, 'y'], // Europe/Berlin
   [`(?<sign>[+-]*)[ \\t]*(?<amount>\\d{1,13})${SPACES}*${UNIT}`, readRelative], // +2 weeks, -3 fridays
 ];
 
-const patterns = FORMATS.map(([format, read]) => ({ pattern: new RegExp(format, 'iy'), read }));
+const patterns = FORMATS.map(([format, read, flags = 'iy']) => ({ pattern: new RegExp(format, flags), read }));
 
 /** From left to right. Undefined if PHP refuses the text. */
 function parseParts(text: string): Parsed | undefined {
@@ -221,17 +230,17 @@ const lookUp = <T>(words: Map<string, T>, word = ''): T | undefined => words.get
 
 /** Reads a date, a time, a zone, or several of them. */
 function readFields(parsed: Parsed, groups: Groups): void {
-  const { year, month, monthName, day, hour, minute = 0, second = 0, meridian, zone } = groups;
-  if (year ?? month ?? monthName) parsed.dates += 1;
+  const { year, month, monthName, roman = '', day, hour, minute = 0, second = 0, meridian, zone } = groups;
+  const named = lookUp(MONTHS, monthName) ?? ROMAN_MONTHS.get(roman);
+  if ((year ?? month ?? named) !== undefined) parsed.dates += 1;
   if (year !== undefined) Object.assign(parsed, { year: fullYear(year), day: 1 });
-  if (month ?? monthName) parsed.month = lookUp(MONTHS, monthName) ?? Number(month) - 1;
+  if ((month ?? named) !== undefined) parsed.month = named ?? Number(month) - 1;
   if (day !== undefined) parsed.day = Number(day);
   if (hour !== undefined) {
     parsed.times += 1;
     Object.assign(parsed, { hour: hourOf(Number(hour), meridian), minute: Number(minute), second: Number(second) });
   }
-  // PHP refuses `europe/paris`.
-  if (zone !== undefined) readZone(parsed, /^[a-z]+\//.test(zone) ? undefined : parseZone(zone));
+  if (zone !== undefined) readZone(parsed, parseZone(zone));
 }
 
 function readZone(parsed: Parsed, zone: Zone | undefined): void {
@@ -283,7 +292,7 @@ function readIsoWeek(parsed: Parsed, { year, week, weekday = '1' }: Groups): voi
 
 function readAgo(parsed: Parsed): void {
   for (const unit of Object.keys(parsed.added) as Unit[]) parsed.added[unit] *= -1;
-  parsed.isWeekdayAgo = parsed.weekday !== undefined;
+  if (parsed.weekday !== undefined) parsed.weekday = -parsed.weekday || -7;
 }
 
 function readDayName(parsed: Parsed, { dayName }: Groups): void {
@@ -340,16 +349,15 @@ function wallOf(parsed: Parsed, nowWallMs: number): number {
   const { hour = now.getUTCHours(), minute = now.getUTCMinutes(), second = now.getUTCSeconds() } = parsed;
   // 1. A weekday of a month counts from the first day of that month, or back from the first day after it.
   const monthsBefore = weekdayOfMonth ? added.months : 0;
-  const dayMs = weekdayOfMonth
-    ? dayStartMs(year, month + monthsBefore + (weekdayOfMonth === 'last' ? 1 : 0), 1)
-    : dayIn(year, month, day, dayOfMonth);
+  const fromMonth = month + monthsBefore + (weekdayOfMonth === 'last' ? 1 : 0);
+  const dayMs = dayIn(year, fromMonth, weekdayOfMonth ? 1 : day, dayOfMonth);
   const namedMs = dayMs + ((hour * 60 + minute) * 60 + second) * 1000;
   // 2.
   const weekdayMs = namedMs + daysToWeekday(parsed, new Date(namedMs).getUTCDay()) * DAY_MS;
   // 3. `first day of` counts again, in the month that is reached.
   const date = new Date(weekdayMs);
   const toMonth = date.getUTCMonth() + added.months - monthsBefore;
-  const toDayMs = dayIn(date.getUTCFullYear(), toMonth, date.getUTCDate() + added.days, dayOfMonth);
+  const toDayMs = dayIn(date.getUTCFullYear() + added.years, toMonth, date.getUTCDate() + added.days, dayOfMonth);
   const timeMs = weekdayMs - Math.floor(weekdayMs / DAY_MS) * DAY_MS;
   return toDayMs + timeMs + Math.floor(added.seconds) * 1000;
 }
@@ -370,10 +378,10 @@ function dayIn(year: number, month: number, day: number, dayOfMonth: Parsed['day
  *   friday             0     from today
  *   monday             3     from today
  */
-function daysToWeekday({ weekday, weekdayRule, isWeekdayAgo, added }: Parsed, today: number): number {
+function daysToWeekday({ weekday, weekdayRule, added }: Parsed, today: number): number {
   if (weekday === undefined) return 0;
   if (weekdayRule === 'of the week') return (weekday || 7) - (today || 7);
-  if (isWeekdayAgo) return (weekday || 7) - today - 7;
+  if (weekday < 0) return -weekday - today - 7;
   if (weekdayRule === 'after today' && weekday === today) return added.days >= 0 ? 7 : 0;
   return (weekday - today + 7) % 7;
 }

@@ -30,10 +30,10 @@ array_push(
 	'next monday of january', 'previous sunday of march 2027', 'this friday of may 2027',
 	'Sunday, 10:00', 'FRIDAY NEXT WEEK', 'yesterday +1 week', '+1 week yesterday', 'tomorrow +2 hours', '2027-03-01 next friday', '1 march 2027 +1 week',
 	'monday 2027-03-01', 'sun 2027-03-01', '2027-W10', '2027-W10-5 18:00', '2027W537', '@86400', '@86400 +1 day', '@1.5', '2027', '10:00 2027',
-	'may 5', 'may 5 2028', 'next friday UTC', 'today Europe/Berlin', 'tomorrow 10:00 EST', '10:00 GMT+2 tomorrow', '5pm -0300',
+	'may 5', 'may 5 2028', '14 III 2027', '1 X 2027', 'next friday UTC', 'today Europe/Berlin', 'tomorrow 10:00 EST', '10:00 GMT+2 tomorrow', '5pm -0300',
 	// Refused.
 	'next', 'friday week', 'third week', '+1 sennight', 'next fortnight day', 'friday next', '10:00 11:00', '2027-01-01 2027-01-02', 'may 5 noon', 'noon noon 10:00',
-	'tomorrow in paris', '25:00', 'next foo', 'in 2 days', 'last day', 'day after tomorrow', '10:00 EST CET MET'
+	'tomorrow in paris', '25:00', 'next foo', '1 x 2027', 'in 2 days', 'last day', 'day after tomorrow', '10:00 EST CET MET'
 );
 
 $phrases = array_values( array_unique( $phrases ) );
