@@ -1,8 +1,8 @@
 // PHP date formats (`d/m/Y g:i a`): compiles a format to a writer and a parser.
 
 import type { WallTime } from '../model/records.ts';
-import { formatWallTime, parseWallTime, wallTimeMs } from '../time/wall-time.ts';
-import { offsetText } from '../time/zones.ts';
+import { dateDetails, parseWallTime } from '../time/wall-time.ts';
+import { offsetText, parseZone, wallToUtc } from '../time/zones.ts';
 
 export interface DateFormat {
   text: string;
@@ -30,36 +30,39 @@ type Part =
 interface Token {
   part?: Part;
   pattern: string;
-  write(parts: DateTimeParts, offset: number): string;
+  write(details: Details, offset: number): string;
 }
 
-type DateTimeParts = readonly [year: number, month: number, day: number, hour: number, minute: number, second: number];
+/** Padded with zeros: the hour is `09`. */
+type Details = ReturnType<typeof dateDetails>;
 
-const twoDigits = (value: number): string => String(value).padStart(2, '0');
-const twelveHour = (hour: number): number => hour % 12 || 12;
+const padded = (value: number, length = 2): string => String(value).padStart(length, '0');
+const unpadded = (digits: string): string => String(Number(digits));
+const twelveHour = (hour: string): number => Number(hour) % 12 || 12;
+const monthName = ({ month }: Details): string => MONTHS[Number(month) - 1] ?? '';
 
 // https://www.php.net/manual/en/datetime.format.php
 const LETTERS: Readonly<Record<string, Token>> = {
-  Y: { part: 'year', pattern: '(\\d{4})', write: ([year]) => String(year).padStart(4, '0') },
-  y: { part: 'shortYear', pattern: '(\\d{2})', write: ([year]) => twoDigits(year % 100) },
-  m: { part: 'month', pattern: '(\\d{2})', write: ([, month]) => twoDigits(month) },
-  n: { part: 'month', pattern: '(\\d{1,2})', write: ([, month]) => String(month) },
-  F: { part: 'monthName', pattern: `(${MONTHS.join('|')})`, write: ([, month]) => MONTHS[month - 1] ?? '' },
-  M: { part: 'monthName', pattern: `(${SHORT_MONTHS.join('|')})`, write: ([, month]) => SHORT_MONTHS[month - 1] ?? '' },
-  d: { part: 'day', pattern: '(\\d{2})', write: ([, , day]) => twoDigits(day) },
-  j: { part: 'day', pattern: '(\\d{1,2})', write: ([, , day]) => String(day) },
-  H: { part: 'hour', pattern: '(\\d{1,2})', write: ([, , , hour]) => twoDigits(hour) },
-  G: { part: 'hour', pattern: '(\\d{1,2})', write: ([, , , hour]) => String(hour) },
-  h: { part: 'hour12', pattern: '(\\d{1,2})', write: ([, , , hour]) => twoDigits(twelveHour(hour)) },
-  g: { part: 'hour12', pattern: '(\\d{1,2})', write: ([, , , hour]) => String(twelveHour(hour)) },
-  i: { part: 'minute', pattern: '(\\d{2})', write: ([, , , , minute]) => twoDigits(minute) },
-  s: { part: 'second', pattern: '(\\d{2})', write: ([, , , , , second]) => twoDigits(second) },
+  Y: { part: 'year', pattern: '(\\d{4})', write: ({ year }) => year },
+  y: { part: 'shortYear', pattern: '(\\d{2})', write: ({ year }) => year.slice(2) },
+  m: { part: 'month', pattern: '(\\d{2})', write: ({ month }) => month },
+  n: { part: 'month', pattern: '(\\d{1,2})', write: ({ month }) => unpadded(month) },
+  F: { part: 'monthName', pattern: `(${MONTHS.join('|')})`, write: monthName },
+  M: { part: 'monthName', pattern: `(${SHORT_MONTHS.join('|')})`, write: (details) => monthName(details).slice(0, 3) },
+  d: { part: 'day', pattern: '(\\d{2})', write: ({ day }) => day },
+  j: { part: 'day', pattern: '(\\d{1,2})', write: ({ day }) => unpadded(day) },
+  H: { part: 'hour', pattern: '(\\d{1,2})', write: ({ hour }) => hour },
+  G: { part: 'hour', pattern: '(\\d{1,2})', write: ({ hour }) => unpadded(hour) },
+  h: { part: 'hour12', pattern: '(0?[1-9]|1[0-2])', write: ({ hour }) => padded(twelveHour(hour)) },
+  g: { part: 'hour12', pattern: '(0?[1-9]|1[0-2])', write: ({ hour }) => String(twelveHour(hour)) },
+  i: { part: 'minute', pattern: '(\\d{2})', write: ({ minutes }) => minutes },
+  s: { part: 'second', pattern: '(\\d{2})', write: ({ seconds }) => seconds },
   v: { part: 'fraction', pattern: '(\\d{3})', write: () => '000' },
   u: { part: 'fraction', pattern: '(\\d{6})', write: () => '000000' },
-  P: { part: 'offset', pattern: '([+-]\\d{2}:\\d{2})', write: (_parts, offset) => offsetText(offset, ':') },
-  O: { part: 'offset', pattern: '([+-]\\d{4})', write: (_parts, offset) => offsetText(offset) },
-  A: { part: 'half', pattern: '([AaPp][Mm])', write: ([, , , hour]) => (hour < 12 ? 'AM' : 'PM') },
-  a: { part: 'half', pattern: '([AaPp][Mm])', write: ([, , , hour]) => (hour < 12 ? 'am' : 'pm') },
+  P: { part: 'offset', pattern: '([+-]\\d{2}:[0-5]\\d)', write: (_details, offset) => offsetText(offset, ':') },
+  O: { part: 'offset', pattern: '([+-]\\d{2}[0-5]\\d)', write: (_details, offset) => offsetText(offset) },
+  A: { part: 'half', pattern: '([AaPp][Mm])', write: ({ hour }) => (hour < '12' ? 'AM' : 'PM') },
+  a: { part: 'half', pattern: '([AaPp][Mm])', write: ({ hour }) => (hour < '12' ? 'am' : 'pm') },
 };
 
 const literal = (text: string): Token => ({ pattern: escapeRegExp(text), write: () => text });
@@ -84,8 +87,8 @@ export function parseDateFormat(text: string): DateFormat | string {
     hasOffset: parts.includes('offset'),
     writeOnly: writeOnlyReason(parts),
     write(wall, offset = 0) {
-      const numbers = wall.match(/\d+/g)!.map(Number) as unknown as DateTimeParts;
-      return tokens.map((token) => token.write(numbers, offset)).join('');
+      const details = dateDetails(wall);
+      return tokens.map((token) => token.write(details, offset)).join('');
     },
     read(stored) {
       const match = regExp.exec(stored.trim());
@@ -116,17 +119,12 @@ function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | 
   const year = textOf.has('year') ? number('year') : ((number('shortYear') + 30) % 100) + 1970;
   const name = textOf.get('monthName')?.slice(0, 3).toLowerCase();
   const month = name ? SHORT_MONTHS.findIndex((short) => short.toLowerCase() === name) + 1 : number('month');
-  let hour = number('hour');
-  if (textOf.has('hour12')) {
-    if (number('hour12') < 1 || number('hour12') > 12) return undefined;
-    hour = (number('hour12') % 12) + (textOf.get('half')?.toLowerCase() === 'pm' ? 12 : 0);
-  }
-  const time = [hour, number('minute'), number('second')].map(twoDigits).join(':');
-  const wall = ifValid(`${String(year).padStart(4, '0')}-${twoDigits(month)}-${twoDigits(number('day'))} ${time}`);
-  const [, sign, hours, minutes] = /^([+-])(\d{2}):?(\d{2})$/.exec(textOf.get('offset') ?? '') ?? [];
-  if (wall === undefined || sign === undefined) return wall;
-  const offset = Number(hours) * 60 + Number(minutes);
-  return ifValid(formatWallTime(wallTimeMs(wall) - (sign === '-' ? -offset : offset) * 60_000));
+  const isPm = textOf.get('half')?.toLowerCase() === 'pm';
+  const hour = textOf.has('hour12') ? (number('hour12') % 12) + (isPm ? 12 : 0) : number('hour');
+  const time = [hour, number('minute'), number('second')].map((value) => padded(value)).join(':');
+  const wall = ifValid(`${padded(year, 4)}-${padded(month)}-${padded(number('day'))} ${time}`);
+  const zone = parseZone(textOf.get('offset') ?? '');
+  return wall && zone ? ifValid(wallToUtc(wall, zone)) : wall;
 }
 
 /** Returns `undefined` for a day or time that does not exist. */

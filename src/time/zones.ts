@@ -18,12 +18,11 @@ const MINUTE_MS = 60_000;
 const UTC_TEXT = /^UTC(?:([+-])(\d{1,2})(?::([0-5]\d)|(\.\d{1,4}))?)?$/;
 const OFFSET_TEXT = /^(?:GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?$/;
 
-type Abbreviations = ReadonlyMap<number, string>;
 /** `EST -300 EDT -240`. */
 const offsetsOf = (text: string): [abbreviation: string, minutes: number][] =>
   [...text.matchAll(/\b([A-Za-z]+) (-?\d+)/g)].map(([, letters = '', minutes]) => [letters, Number(minutes)]);
 const namesByLowerCase = new Map<string, string>();
-const abbreviationsByName = new Map<string, Abbreviations>();
+const abbreviationsByName = new Map<string, ReadonlyMap<number, string>>();
 for (const [key, names] of Object.entries(abbreviationGroups)) {
   const abbreviations = new Map(offsetsOf(key).map(([letters, minutes]) => [minutes, letters]));
   for (const name of names.split(' ')) {
@@ -85,19 +84,20 @@ export function epochToWallMs(epochMs: number, zone: Zone): number {
 }
 
 /**
- * The instant of a wall time in a zone. The wall time is given as the milliseconds of the same wall time in
- * UTC. A wall time that the clock skips continues from before the gap (02:30 becomes 03:30). If the clock
- * shows a wall time twice, the result is the first instant west of Greenwich and the second elsewhere,
- * because PHP starts from the offset that the zone has at that time in UTC.
+ * The instant of a wall time in a zone. The wall time is given as the milliseconds of the same wall time in UTC.
+ *
+ *   2027-07-10 10:00 in New York    10:00 EDT: the clock shows it once
+ *   2027-03-14 02:30 in New York    03:30 EDT: the clock skips it, and it continues from before the gap
+ *   2027-11-07 01:30 in New York    01:30 EDT: of two the first, west of Greenwich
+ *   2027-10-31 02:30 in Berlin      02:30 CET: of two the second, elsewhere
+ *
+ * Of two, PHP takes the one with the offset that the zone has at that time in UTC.
  */
 export function wallMsToEpoch(wallMs: number, zone: Zone): number {
-  if (zone.kind !== 'iana') return wallMs - zone.minutes * MINUTE_MS;
   const before = offsetMs(wallMs - DAY_MS, zone);
   const after = offsetMs(wallMs + DAY_MS, zone);
-  for (const offset of [offsetMs(wallMs, zone), before, after]) {
-    if (offsetMs(wallMs - offset, zone) === offset) return wallMs - offset;
-  }
-  return wallMs - before;
+  const offsets = [offsetMs(wallMs, zone), before, after];
+  return wallMs - (offsets.find((offset) => offsetMs(wallMs - offset, zone) === offset) ?? before);
 }
 
 /** Converts the wall time of a zone to UTC, as `wallMsToEpoch`. @throws RangeError for an invalid wall time */

@@ -179,20 +179,22 @@ export const CMS_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/cms/sources/icalendar.ts', 'test/cms/sources/icalendar.test.ts', {
     'a private event is not served': {
-      function: 'partsByTime',
+      function: 'partsByInstance',
       code: "if (/^(private|confidential)$/i.test(textOf(_1, 'class'))) throw new Error('private');",
       title: 'does not show an instance whose change cannot be read, or is private',
     },
   }),
-  ...mutantsOf('src/cms/sources/icalendar-times.ts', 'test/cms/sources/icalendar.test.ts', {
+  ...mutantsOf('src/cms/sources/icalendar-rules.ts', 'test/cms/sources/icalendar.test.ts', {
     'the times of one day': {
       function: 'timesOfDay',
       code: '_1.length * _2.length * _3.length > MAX_TIMES_A_DAY',
       replacement: 'false',
       title: 'loses only what is wrong',
     },
+  }),
+  ...mutantsOf('src/cms/sources/icalendar-times.ts', 'test/cms/sources/icalendar.test.ts', {
     'the instances of a series': {
-      function: 'startsOf',
+      function: 'addStartsOfRule',
       code: '_1.size > MAX_STARTS',
       replacement: 'false',
       title: 'with endless rules is bounded, and lets other work run',

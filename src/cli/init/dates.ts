@@ -246,7 +246,6 @@ function isRead(format: DateFormat, text: string): boolean {
 
 /** The format of a time of day, as in PHP's `date()`. */
 export function inferTimeFormat(values: readonly unknown[]): string | undefined {
-  if (!values.every((value) => typeof value === 'string')) return undefined;
   const format = inferDate(onAnyDay(values))?.format;
   return format?.startsWith('Y-m-d ') ? format.slice('Y-m-d '.length) : undefined;
 }

@@ -1,14 +1,13 @@
-// When an event of an iCalendar file takes place: its start, its duration, and the starts of a series; and the zone
-// that a TZID means.
+// When an event of an iCalendar file takes place: its start, its end, and the starts of a series; and the zone that a
+// TZID means.
 
 import ICAL from 'ical.js';
 import { findIana, WINDOWS_TO_IANA_MAP } from 'windows-iana';
-import { DAY_MS, dayStartMs, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
+import { DAY_MS, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
 import * as zones from '../../time/zones.ts';
-import { type Component, type Property, pause, properties, textOf } from './icalendar-text.ts';
+import { expandRule, ruleOf } from './icalendar-rules.ts';
+import { type Component, pause, properties, textOf } from './icalendar-text.ts';
 
-/** Hours times minutes times seconds of one day: those of a year are fewer than the events that a source may have. */
-const MAX_TIMES_A_DAY = 24;
 /** Of one series: a hundred years of days are fewer. */
 const MAX_STARTS = 100_000;
 /** Of a series, which has one (RFC 5545), and of a calendar. */
@@ -52,7 +51,7 @@ export const dayName = (wallMs: number): string => formatWallTime(wallMs).slice(
 export function momentOf(component: Component, name: 'dtstart' | 'recurrence-id', context: TimeContext): Moment {
   const [property] = properties(component, name);
   if (!property) throw new Error(component.lines.has(name) ? 'a start that is no time' : 'no start');
-  const start = parseMoment(property.values[0], property, context);
+  const start = parseMoment(property.values[0], property.params.tzid, context);
   // Outlook writes whole days as midnight to midnight.
   const isWholeDay = textOf(component, 'x-microsoft-cdo-alldayevent').toUpperCase() === 'TRUE';
   const isMidnight = start.zone !== '' && start.wallMs % DAY_MS === 0;
@@ -60,33 +59,42 @@ export function momentOf(component: Component, name: 'dtstart' | 'recurrence-id'
 }
 
 /**
- * @param value as ical.js reads it: `2027-05-01T18:00:00Z`, `2027-05-01`, `2027-05-01T::` for a day whose VALUE=DATE
- * is missing
+ * @param value as ical.js reads it: `2027-05-01`, `2027-05-01T::` for a day whose VALUE=DATE is missing,
+ * `2027-05-01T18:00:00Z`, `2027-05-01T18:00:00`, which is in the zone of the calendar, if there is no TZID
+ * @throws Error for anything else, and for an unknown zone
  */
-function parseMoment(value: unknown, { params }: Pick<Property, 'params'>, { zoneOf, zone: own }: TimeContext): Moment {
+function parseMoment(value: unknown, tzid: string | undefined, context: TimeContext): Moment {
   const [, day, time, utc] = /^(\d{4}-\d\d-\d\d)(?:T(?:::|(\d\d:\d\d(?::\d\d)?):?)(Z?))?$/.exec(String(value)) ?? [];
-  const wallMs = parseWallTime(`${day} ${(time ?? '').padEnd(8, time ? ':00' : '00:00:00')}`);
+  const wallMs = parseWallTime(`${day} ${(time ?? '00:00').padEnd(8, ':00')}`);
   if (wallMs === undefined) throw new Error('a start that is no time');
-  if (time === undefined) return momentAt(wallMs, { zone: own, isDate: true });
-  const zone = utc ? '' : params.tzid === undefined ? own : zoneOf(params.tzid);
-  if (zone === undefined) throw new Error(`the unknown time zone ${params.tzid}`);
+  if (time === undefined) return momentAt(wallMs, { zone: context.zone, isDate: true });
+  if (utc) return momentAt(wallMs, { zone: '', isDate: false });
+  const zone = tzid === undefined ? context.zone : context.zoneOf(tzid);
+  if (zone === undefined) throw new Error(`the unknown time zone ${tzid}`);
   return momentAt(wallMs, { zone, isDate: false });
 }
 
 /**
- * When an instance ends that starts then. Days count as the calendar does, the rest as the clock: over a night of 23
- * hours too. An end that is missing, no time, or before the start counts as the start.
+ * When an instance ends that starts at `start`. Days count as the calendar does, the rest as the clock: over a night of
+ * 23 hours too. Of an event whose DTSTART, `first`, is
+ *
+ *   20270501           without an end, with DTEND 20270502, or P1D     at the end of its day
+ *                      with DTEND 20270504, or P3D                     at the end of the second day after
+ *   20270501T180000    with DTEND 20270501T200000                      two hours later
+ *                      with P1DT1H                                     on the next day, an hour later
+ *                      with an end before it, no time, or none         at its start
  */
-export function endOf(component: Component, own: Moment, start: Moment, context: TimeContext): number {
-  const [end] = properties(component, 'dtend', 1).flatMap((property) => listedMoments(property, context));
-  const duration = textOf(component, 'duration');
-  const isForward = ICAL.Duration.isValueString(duration) && !duration.startsWith('-');
-  const said = isForward ? ICAL.Duration.fromString(duration) : new ICAL.Duration({});
-  const days = end ? Math.round((end.wallMs - own.wallMs) / DAY_MS) : said.weeks * 7 + said.days;
-  if (own.isDate) return momentAt(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start).epochMs;
-  if (end) return start.epochMs + Math.max(0, end.epochMs - own.epochMs);
-  const ms = ((said.hours * 60 + said.minutes) * 60 + said.seconds) * 1000;
-  return (days === 0 ? start.epochMs : momentAt(start.wallMs + days * DAY_MS, start).epochMs) + ms;
+export function endOf(component: Component, first: Moment, start: Moment, context: TimeContext): number {
+  const [dtend] = properties(component, 'dtend', 1);
+  const [end] = momentIn(dtend?.values[0], dtend?.params.tzid, context);
+  const text = textOf(component, 'duration');
+  const isForward = ICAL.Duration.isValueString(text) && !text.startsWith('-');
+  const duration = isForward ? ICAL.Duration.fromString(text) : new ICAL.Duration({});
+  const days = end ? Math.round((end.wallMs - first.wallMs) / DAY_MS) : duration.weeks * 7 + duration.days;
+  if (first.isDate) return momentAt(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start).epochMs;
+  if (end) return start.epochMs + Math.max(0, end.epochMs - first.epochMs);
+  const restMs = ((duration.hours * 60 + duration.minutes) * 60 + duration.seconds) * 1000;
+  return (days === 0 ? start : momentAt(start.wallMs + days * DAY_MS, start)).epochMs + restMs;
 }
 
 /** The times of an event as the calendar has them. */
@@ -106,175 +114,91 @@ export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
 export const isSeries = (component: Component): boolean => component.lines.has('rrule') || component.lines.has('rdate');
 
 /**
- * The starts of a series around the window: start, RRULE, RDATE, without EXDATE.
+ * The starts of a series around the window: DTSTART, RRULE, RDATE, without EXDATE.
  * @throws Error for a rule that is not supported, and for too many instances
  */
-export async function startsOf(component: Component, start: Moment, context: TimeContext): Promise<Moment[]> {
-  const starts = new Map([[start.epochMs, start]]);
-  for (const line of component.lines.get('rrule')?.slice(0, MAX_RULES) ?? []) {
-    const rule = ruleOf(line);
-    // Of a whole day, RFC 5545 has them ignored.
-    if (start.isDate) Object.assign(rule.parts, { BYHOUR: undefined, BYMINUTE: undefined, BYSECOND: undefined });
-    // A day as UNTIL includes all of its instances.
-    const until = rule.until && parseMoment(rule.until, { params: {} }, { ...context, zone: start.zone });
-    const isByDay = until?.isDate || start.isDate;
-    const isAfter = ({ wallMs, epochMs }: Moment) =>
-      until && (isByDay ? dayName(wallMs) > dayName(until.wallMs) : epochMs > until.epochMs);
-    // An instance may last a month, and a wall time is up to a day from UTC.
-    for (const walls of expandRule(rule, start.wallMs, context.fromMs - 31 * DAY_MS, context.toMs + 2 * DAY_MS)) {
-      const moments = walls.map((wallMs) => momentAt(wallMs, start));
-      for (const moment of moments) if (!isAfter(moment)) starts.set(moment.epochMs, moment);
-      if (moments.some(isAfter)) break;
-      if (starts.size > MAX_STARTS) throw new Error(`a series of more than ${MAX_STARTS} instances`);
-      await pause();
-    }
-  }
+export async function startsOf(component: Component, first: Moment, context: TimeContext): Promise<Moment[]> {
+  const starts = new Map([[first.epochMs, first]]);
+  for (const line of component.lines.get('rrule')?.slice(0, MAX_RULES) ?? [])
+    await addStartsOfRule(starts, line, first, context);
   for (const moment of await allMoments(component, 'rdate', context)) {
-    const wallMs = moment.isDate ? moment.wallMs : zones.epochToWallMs(moment.epochMs, zones.zoneOrUtc(start.zone));
-    starts.set(moment.epochMs, { ...start, wallMs, epochMs: moment.epochMs });
+    const start = startNamedBy(moment, first);
+    starts.set(start.epochMs, start);
   }
-  const excluded = new Set((await allMoments(component, 'exdate', context)).map(instanceName));
-  for (const [epochMs, moment] of starts) {
+  const exdates = await allMoments(component, 'exdate', context);
+  // In a series of times, a day excludes all instances of that day.
+  const excluded = new Set(exdates.map((moment) => instanceName(first.isDate ? startNamedBy(moment, first) : moment)));
+  for (const [epochMs, start] of starts) {
     await pause();
-    if (excluded.has(instanceName(moment)) || excluded.has(dayName(moment.wallMs))) starts.delete(epochMs);
+    if (excluded.has(instanceName(start)) || excluded.has(dayName(start.wallMs))) starts.delete(epochMs);
   }
   return [...starts.values()];
 }
 
-/** @throws Error if the rule cannot be read */
-const ruleOf = (line: string): ICAL.Recur => ICAL.Recur.fromString(line.slice(line.indexOf(':') + 1).toUpperCase());
+async function addStartsOfRule(starts: Map<number, Moment>, line: string, first: Moment, context: TimeContext) {
+  const rule = ruleOf(line);
+  // Of a whole day, RFC 5545 has them ignored.
+  if (first.isDate) Object.assign(rule.parts, { BYHOUR: undefined, BYMINUTE: undefined, BYSECOND: undefined });
+  const until = rule.until && parseMoment(rule.until, undefined, { ...context, zone: first.zone });
+  const isUntilDay = until?.isDate || first.isDate;
+  // A day as UNTIL includes all of its instances.
+  const last = until && (isUntilDay ? momentAt(dayStartOf(until.wallMs) + DAY_MS - 1000, first) : until);
+  // An instance may last a month, and a wall time is up to a day from UTC.
+  const [fromWallMs, toWallMs] = [context.fromMs - 31 * DAY_MS, context.toMs + 2 * DAY_MS];
+  for (const period of expandRule(rule, first.wallMs, fromWallMs, toWallMs)) {
+    for (const wallMs of period) {
+      const start = momentAt(wallMs, first);
+      if (last && start.epochMs > last.epochMs) return;
+      starts.set(start.epochMs, start);
+    }
+    if (starts.size > MAX_STARTS) throw new Error(`a series of more than ${MAX_STARTS} instances`);
+    await pause();
+  }
+}
+
+/**
+ * The start that an RDATE or EXDATE names, in a calendar of Berlin:
+ *
+ *   value                              of whole days    with DTSTART;TZID=America/New_York:20270501T190000
+ *   VALUE=DATE:20270510                May 10           May 10, 19:00 in New York
+ *   20270510T220000Z                   May 11           May 10, 18:00
+ *   TZID=Asia/Tokyo:20270510T000000    May 10           May 9, 11:00
+ */
+function startNamedBy(named: Moment, first: Moment): Moment {
+  const zone = zones.zoneOrUtc(first.zone);
+  if (first.isDate) {
+    const wallMs = named.zone === '' ? zones.epochToWallMs(named.epochMs, zone) : named.wallMs;
+    return momentAt(dayStartOf(wallMs), first);
+  }
+  // RFC 5545 does not say of which time such a day is; KOrganizer and DAVx5 take that of DTSTART.
+  if (named.isDate) return momentAt(named.wallMs + first.wallMs - dayStartOf(first.wallMs), first);
+  return { ...first, epochMs: named.epochMs, wallMs: zones.epochToWallMs(named.epochMs, zone) };
+}
+
+const dayStartOf = (wallMs: number): number => Math.floor(wallMs / DAY_MS) * DAY_MS;
 
 /** Of RDATE and EXDATE. @throws Error for too many */
 async function allMoments(component: Component, name: string, context: TimeContext): Promise<Moment[]> {
   const text = component.lines.get(name)?.join() ?? '';
   if (text.split(',', MAX_DATES + 1).length > MAX_DATES) throw new Error(`more than ${MAX_DATES} dates`);
   const moments: Moment[] = [];
-  for (const property of properties(component, name)) {
-    for (const value of property.values) {
+  for (const { params, values } of properties(component, name)) {
+    for (const value of values) {
       // A thousand take ten milliseconds and more.
       await pause();
-      moments.push(...listedMoments({ ...property, values: [value] }, context));
+      moments.push(...momentIn(value, params.tzid, context));
     }
   }
   return moments;
 }
 
 /** A period counts with its start. One that is no time is left out. */
-const listedMoments = (property: Property, context: TimeContext): Moment[] =>
-  property.values.flatMap((value) => {
-    try {
-      return [parseMoment(Array.isArray(value) ? value[0] : value, property, context)];
-    } catch {
-      return [];
-    }
-  });
-
-// Rules (RFC 5545, 3.3.10) are expanded one period at a time, so that the caller can pause: the iterator of ical.js
-// never returns for a rule without instances, such as every seventh day from a Monday on Tuesdays.
-
-const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
-
-/** The number of the period that a day is in. Weeks begin on `weekStart`, where 0 is Sunday. */
-const PERIODS: Readonly<Record<string, (day: Day, weekStart: number) => number>> = {
-  DAILY: ({ number }) => number,
-  // Day 0, the first of 1970, was a Thursday.
-  WEEKLY: ({ number }, weekStart) => Math.floor((number + 4 - weekStart) / 7),
-  MONTHLY: ({ year, month }) => year * 12 + month,
-  YEARLY: ({ year }) => year,
-};
-
-/**
- * The instances of a rule from `startMs` on, sorted, a list for each period (a month of a monthly rule). Without a
- * `count`, those of periods that end before `fromMs` are skipped; the last period ends after `toMs`.
- * @param startMs as the milliseconds of the same wall time in UTC, like all times here
- * @throws Error for a rule that is not supported
- */
-function* expandRule(rule: ICAL.Recur, startMs: number, fromMs: number, toMs: number): Generator<number[]> {
-  const { freq, interval, parts, count, wkst } = rule;
-  const periodOf = PERIODS[freq];
-  if (periodOf === undefined) throw new Error(`a rule that repeats ${freq.toLowerCase()}`);
-  if (parts.BYWEEKNO) throw new Error('a rule with numbers of weeks');
-  const start = dayOf(Math.floor(startMs / DAY_MS));
-  const isWanted = dayFilter(rule, start);
-  const times = timesOfDay(parts, new Date(startMs));
-  const positions = new Set(parts.BYSETPOS);
-  // ical.js counts weekdays from 1, Sunday.
-  const numberOf = (day: Day) => periodOf(day, wkst - 1);
-  let day = count === null && fromMs > startMs ? dayOf(Math.floor(fromMs / DAY_MS)) : start;
-  // Positions count from the first day of the period.
-  while (numberOf(dayOf(day.number - 1)) === numberOf(day)) day = dayOf(day.number - 1);
-  for (let left = count ?? Number.POSITIVE_INFINITY; left > 0 && day.number * DAY_MS <= toMs; ) {
-    const period = numberOf(day);
-    const isRepeated = (period - numberOf(start)) % interval === 0;
-    let instances: number[] = [];
-    for (; numberOf(day) === period; day = dayOf(day.number + 1)) {
-      if (isRepeated && isWanted(day)) instances.push(...times.map((time) => day.number * DAY_MS + time));
-    }
-    if (positions.size > 0)
-      instances = instances.filter((_, i) => positions.has(i + 1) || positions.has(i - instances.length));
-    instances = instances.filter((instance) => instance >= startMs).slice(0, left);
-    left -= instances.length;
-    yield instances;
+function momentIn(value: unknown, tzid: string | undefined, context: TimeContext): [Moment] | [] {
+  try {
+    return [parseMoment(Array.isArray(value) ? value[0] : value, tzid, context)];
+  } catch {
+    return [];
   }
-}
-
-/** The first day of a month; months may be above 12. */
-const dayNumber = (year: number, month: number): number => dayStartMs(year, month - 1, 1) / DAY_MS;
-
-/** Months from 1, weekdays from 0, which is Sunday. */
-function dayOf(number: number) {
-  const date = new Date(number * DAY_MS);
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
-  return {
-    number,
-    year,
-    month,
-    weekday: date.getUTCDay(),
-    // Counted from the start and from the end: May 31 is [31, -1].
-    inMonth: [date.getUTCDate(), number - dayNumber(year, month + 1)] as const,
-    inYear: [number - dayNumber(year, 1) + 1, number - dayNumber(year + 1, 1)] as const,
-  };
-}
-
-type Day = ReturnType<typeof dayOf>;
-
-/** The condition on days. Without a part that names days, the start's weekday or date applies. */
-function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boolean {
-  let [months, monthDays, weekdays] = [parts.BYMONTH, parts.BYMONTHDAY, parts.BYDAY];
-  const isInYear = freq === 'YEARLY' && !months;
-  if (!monthDays && !parts.BYYEARDAY && !weekdays) {
-    if (freq === 'WEEKLY') weekdays = [DAYS[start.weekday]!];
-    else if (freq !== 'DAILY') monthDays = [start.inMonth[0]];
-    if (isInYear) months = [start.month];
-  }
-  const isWanted = <T>(wanted: readonly T[] | undefined, values: readonly T[]) =>
-    wanted === undefined || values.some((value) => wanted.includes(value));
-  return (day) => {
-    const name = DAYS[day.weekday]!;
-    const [position, negative] = isInYear ? day.inYear : day.inMonth;
-    const positions = [Math.ceil(position / 7), -Math.ceil(-negative / 7)].map((each) => `${each}${name}`);
-    // `MO` is every Monday, `2MO` (or `+2MO`) the second of the month or year, `-1MO` the last.
-    const names = freq === 'WEEKLY' || freq === 'DAILY' ? [name] : [name, ...positions, `+${positions[0]}`];
-    return (
-      isWanted(months, [day.month]) &&
-      isWanted(monthDays, day.inMonth) &&
-      isWanted(parts.BYYEARDAY, day.inYear) &&
-      isWanted(weekdays, names)
-    );
-  };
-}
-
-/** Milliseconds since midnight, sorted: by default the time of day of `start`. */
-function timesOfDay(parts: ICAL.Recur['parts'], start: Date): number[] {
-  const hours = parts.BYHOUR ?? [start.getUTCHours()];
-  const minutes = parts.BYMINUTE ?? [start.getUTCMinutes()];
-  const seconds = parts.BYSECOND ?? [start.getUTCSeconds()];
-  if (hours.length * minutes.length * seconds.length > MAX_TIMES_A_DAY)
-    throw new Error('a rule that repeats too often a day');
-  const times = hours.flatMap((hour) =>
-    minutes.flatMap((minute) => seconds.map((second) => ((hour * 60 + minute) * 60 + second) * 1000)),
-  );
-  return times.sort((a, b) => a - b);
 }
 
 /** The zones of one calendar by TZID. Undefined: nobody knows this zone. Offsets are compared around `nowMs`. */
@@ -290,8 +214,11 @@ export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid
 }
 
 /**
- * `/mozilla.org/20050126_1/Europe/Berlin`, `US-Eastern`, `Europe_Berlin`, `W. Europe Standard Time`,
- * `"Europe/Berlin"`.
+ *   Europe/Berlin, "Europe/Berlin", Europe_Berlin    Europe/Berlin
+ *   /mozilla.org/20050126_1/Europe/Berlin            Europe/Berlin
+ *   W. Europe Standard Time                          Europe/Berlin
+ *   GMT, +0000                                       UTC
+ *   CST                                              undefined: it is on three continents
  */
 function zoneByName(text: string): string | undefined {
   const name = text.replaceAll('"', '').trim();
@@ -300,12 +227,12 @@ function zoneByName(text: string): string | undefined {
   for (const candidate of [name, name.replace(/[-_]/, '/'), ...ends, findIana(name)[0] ?? '']) {
     const zone = zones.parseZone(candidate);
     if (zone?.kind === 'iana') return zone.name;
-    // Of abbreviations only those of UTC: `CST` is on three continents.
     if (zone && (/^(utc|gmt|z)$/i.test(candidate) || zone.kind === 'fixed')) return fixedZone(zone.minutes);
   }
   return undefined;
 }
 
+/** 330 is `UTC+5:30`, 120 is `UTC+2`. */
 const fixedZone = (minutes: number): string =>
   minutes === 0 ? 'UTC' : `UTC${zones.offsetText(minutes, ':').replace(/^(.)0/, '$1').replace(':00', '')}`;
 
@@ -315,31 +242,32 @@ const minutesOf = (part: Component, name: string): number =>
 
 /** The only offset, or the first zone that Windows knows whose clocks change around now as the file says. */
 async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promise<string | undefined> {
-  const all = new Set<number>();
+  const offsets = new Set<number>();
   /** The offsets half a day before and after each change of the clocks in this year and the next, by time in UTC. */
-  const around = new Map<string, number>();
+  const offsetByUtc = new Map<string, number>();
   for (const part of parts) {
     await pause();
-    all.add(minutesOf(part, 'tzoffsetto'));
+    offsets.add(minutesOf(part, 'tzoffsetto'));
     const [rule] = (part.lines.get('rrule') ?? []).slice(0, 1).map(ruleOf);
-    const startMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
+    const startWallMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
     // A rule that ends is one of the past.
-    if (startMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) continue;
+    if (startWallMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) continue;
     const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
-    for (const wallMs of [...expandRule(rule, startMs, nowMs, nowMs + 366 * DAY_MS)].flat()) {
+    // Whole years: the hours between UTC and the wall time make no difference.
+    for (const wallMs of [...expandRule(rule, startWallMs, nowMs, nowMs + 366 * DAY_MS)].flat()) {
       const utcMs = wallMs - from * 60_000;
       // Not at the change itself, for which Exchange writes an hour of its own.
-      around.set(formatWallTime(utcMs - DAY_MS / 2), from).set(formatWallTime(utcMs + DAY_MS / 2), to);
-      if (around.size > MAX_DATES) throw new Error('too many changes of the clocks');
+      offsetByUtc.set(formatWallTime(utcMs - DAY_MS / 2), from).set(formatWallTime(utcMs + DAY_MS / 2), to);
+      if (offsetByUtc.size > MAX_DATES) throw new Error('too many changes of the clocks');
     }
   }
-  if (all.size === 1) return fixedZone([...all][0]!);
-  for (const { iana } of around.size > 0 ? WINDOWS_TO_IANA_MAP : []) {
+  if (offsets.size === 1) return fixedZone([...offsets][0]!);
+  for (const { iana } of offsetByUtc.size > 0 ? WINDOWS_TO_IANA_MAP : []) {
     // Node needs a millisecond or two for each zone that it has not used before.
     await pause();
     const name = zoneByName(iana[0] ?? '');
-    if (name && [...around].every(([utc, minutes]) => zones.offsetMinutes(utc, zones.zoneOrUtc(name)) === minutes))
-      return name;
+    const zone = zones.zoneOrUtc(name ?? '');
+    if (name && [...offsetByUtc].every(([utc, minutes]) => zones.offsetMinutes(utc, zone) === minutes)) return name;
   }
   return undefined;
 }

@@ -62,8 +62,8 @@ export async function readICalendar(
 interface UidPart {
   uid: string;
   component: Component;
-  /** What tells it from other parts of its UID: its start, or that of the instance that it changes. */
-  time: times.Moment;
+  /** Its start, or that of the instance that it changes: RECURRENCE-ID, until `#addInstances` finds the instance. */
+  instance: times.Moment;
   /** Undefined: it is private, or cannot be read. */
   start?: times.Moment;
   /** Once an instance is in the window. */
@@ -125,56 +125,63 @@ class EventReader {
   async #readGroup(uid: string, components: readonly Component[]): Promise<void> {
     const whole = components.filter(({ lines }) => !lines.has('recurrence-id'));
     const changed = components.filter(({ lines }) => lines.has('recurrence-id'));
-    const masters = await this.#partsByTime(uid, whole, 'dtstart');
+    const masters = await this.#partsByInstance(uid, whole, 'dtstart');
     // A change does not say of which master it is: one of a private master would show what that hides.
     if ([...masters.values()].some(({ start }) => start === undefined)) return;
     if (masters.size > 1) source.addRemark(this.remarks, 'the same UID for several events: named by start, too', uid);
-    const changes = await this.#partsByTime(uid, changed, 'recurrence-id');
+    const changes = await this.#partsByInstance(uid, changed, 'recurrence-id');
     // Of two events of one UID each has its start in its key, also while the start of the other cannot be read.
     const hasOthers = whole.length > 1;
     for (const master of masters.values())
       await this.#attempt(uid, () => this.#addInstances(master, changes, hasOthers));
     for (const change of changes.values())
-      if (change.start) await this.#attempt(uid, () => this.#add(change, change.start!, change.time));
+      if (change.start) await this.#attempt(uid, () => this.#add(change, change.start!, change.instance));
   }
 
-  /** By their times: of two the last counts. A change without a start is no event, and neither is what it changes. */
-  async #partsByTime(uid: string, components: readonly Component[], name: 'dtstart' | 'recurrence-id') {
+  /** Of two the last counts. A change without a start is no event, and neither is what it changes. */
+  async #partsByInstance(uid: string, components: readonly Component[], name: 'dtstart' | 'recurrence-id') {
     const found = new Map<string, UidPart>();
     for (const component of components)
       await this.#attempt(uid, () => {
-        const time = times.momentOf(component, name, this.#context);
-        if (found.has(times.instanceName(time)))
+        const instance = times.momentOf(component, name, this.#context);
+        if (found.has(times.instanceName(instance)))
           source.addRemark(this.remarks, 'the same UID and start as another: the last one counts', uid);
-        const part: UidPart = { uid, component, time };
-        found.set(times.instanceName(time), part);
+        const part: UidPart = { uid, component, instance };
+        found.set(times.instanceName(instance), part);
         if (/^(private|confidential)$/i.test(textOf(component, 'class'))) throw new Error('private');
         part.start = times.momentOf(component, 'dtstart', this.#context);
       });
     return found;
   }
 
-  /** Adds the instances of an event or series that no change is of, and those after a change of all later ones. */
+  /**
+   * Adds the instances of an event or series. Of that at 20270519T160000Z, with these changes of its UID:
+   *
+   *   RECURRENCE-ID:20270519T160000Z             nothing: `#readGroup` adds the change
+   *   RECURRENCE-ID;VALUE=DATE:20270519          the same, if it is the first instance of that day
+   *   none, or of other instances                the master
+   *   RECURRENCE-ID;RANGE=THISANDFUTURE:20270512T160000Z
+   *     and DTSTART:20270513T170000Z             the change, at 20270520T170000Z
+   *     and CLASS:PRIVATE, or no DTSTART         nothing, with a remark
+   */
   async #addInstances(master: UidPart, changes: ReadonlyMap<string, UidPart>, hasOthers: boolean): Promise<void> {
-    const { uid, component, time } = master;
-    const isNamedByStart = times.isSeries(component) || hasOthers;
-    const ofLater = [...changes.values()].filter(isOfLaterToo).sort((a, b) => a.time.epochMs - b.time.epochMs);
-    for (const start of times.isSeries(component) ? await times.startsOf(component, time, this.#context) : [time]) {
+    const { uid, component, instance: first } = master;
+    const isSeries = times.isSeries(component);
+    const rangeChanges = [...changes.values()].filter(isOfLaterToo);
+    rangeChanges.sort((a, b) => a.instance.epochMs - b.instance.epochMs);
+    for (const start of isSeries ? await times.startsOf(component, first, this.#context) : [first]) {
       await pause();
-      const ofDay = changes.get(times.dayName(start.wallMs));
-      const change = changes.get(times.instanceName(start)) ?? (ofDay?.time.isDate ? ofDay : undefined);
-      const range = ofLater.findLast(({ time: first }) => first.epochMs < start.epochMs);
-      const moved = range && movedBy(range, start);
-      // A change that names a day (`RECURRENCE-ID;VALUE=DATE:20270519`) is of the first instance of that day: from
-      // now on it has the time of this instance, for its key and for `movedBy`.
-      if (change?.time.isDate) change.time = start;
-      else if (!change && !range) await this.#add(master, start, isNamedByStart ? start : undefined);
-      else if (!change && !moved) source.addRemark(this.remarks, 'after a change of all later instances', uid);
-      else if (!change) await this.#add(range!, moved!, start);
+      const ownChange = changeOf(start, changes);
+      const rangeChange = rangeChanges.findLast(({ instance }) => instance.epochMs < start.epochMs);
+      const moved = rangeChange && movedBy(rangeChange, start);
+      if (ownChange) ownChange.instance = start;
+      else if (!rangeChange) await this.#add(master, start, isSeries || hasOthers ? start : undefined);
+      else if (moved) await this.#add(rangeChange, moved, start);
+      else source.addRemark(this.remarks, 'after a change of all later instances', uid);
     }
   }
 
-  /** Adds an instance if it is in the window. Single events may be later. `named`: its own time, if its key has it. */
+  /** Adds an instance if it is in the window. Single events may be later. `named`: in its key; a change keeps it. */
   async #add(part: UidPart, start: times.Moment, named: times.Moment | undefined): Promise<void> {
     await pause();
     const { uid, component } = part;
@@ -190,13 +197,20 @@ class EventReader {
   }
 }
 
+/** By its time, or by its day, of which the first instance takes the change. */
+function changeOf(start: times.Moment, changes: ReadonlyMap<string, UidPart>): UidPart | undefined {
+  const ofDay = changes.get(times.dayName(start.wallMs));
+  return changes.get(times.instanceName(start)) ?? (ofDay?.instance.isDate ? ofDay : undefined);
+}
+
 /**
  * An instance after a change of all later ones is as far from its time as the changed instance is. Undefined: the
  * change cannot be read, or its instance is named by its day.
  */
-function movedBy({ time, start }: UidPart, { wallMs, zone, isDate }: times.Moment): times.Moment | undefined {
-  if (start === undefined || time.isDate !== isDate) return undefined;
-  const shiftMs = start.isDate ? start.wallMs - time.wallMs : start.epochMs - time.epochMs;
+function movedBy(change: UidPart, { wallMs, zone, isDate }: times.Moment): times.Moment | undefined {
+  const { instance, start } = change;
+  if (start === undefined || instance.isDate !== isDate) return undefined;
+  const shiftMs = start.isDate ? start.wallMs - instance.wallMs : start.epochMs - instance.epochMs;
   return times.momentAt(wallMs + shiftMs, { zone, isDate: start.isDate });
 }
 

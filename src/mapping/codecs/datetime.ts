@@ -25,6 +25,10 @@ const DEFAULT_FORMAT = 'Y-m-d H:i:s';
 const DATE_LENGTH = '2027-05-01'.length;
 const MINUTES_LENGTH = '2027-05-01 19:30'.length;
 
+/**
+ * 19:00 of an event in Berlin, on May 1, 2027, in front of a site in London, is stored in the format `H:i` as 19:00 on
+ * the clock `event`, 18:00 on `site`, and 17:00 on `utc`.
+ */
 export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
   return {
     read: (stored, zones) => {
@@ -52,7 +56,10 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
   };
 }
 
-/** A format may drop seconds, and the time at which a whole day starts or ends. It may drop nothing else. */
+/**
+ * A format may drop seconds (`Y-m-d H:i` of 19:30:15), and the time at which a whole day starts or ends (`Y-m-d` of
+ * 23:59:59). It may drop nothing else (`Y-m-d` of 19:30, `d.m.y` of the year 1950).
+ */
 function checkRepresentable(wall: WallTime, text: string, format: DateFormat): void {
   // Such a format is for a key beside the one with the whole date, which is read.
   if (format.writeOnly !== undefined) return;
@@ -127,6 +134,7 @@ export const instant: CodecDefinition<never> = {
         return utc && convertWallTime(utc, utcZone, zoneOf(site));
       },
       write: (value, { site }) => {
+        // Nothing is sent.
         if (isBlankStamp(value)) return undefined;
         return `${convertWallTime(String(value), zoneOf(site), utcZone).replace(' ', 'T')}.000Z`;
       },
@@ -171,12 +179,6 @@ interface ZoneOptions {
   strict?: boolean;
 }
 
-function toStrictZone(text: string): string {
-  const zone = parseZone(text);
-  if (!zone) throw new UnrepresentableValue('only a time zone can be stored here');
-  return zone.kind === 'iana' ? zone.name : offsetText(zone.minutes, ':');
-}
-
 export const zone: CodecDefinition<ZoneOptions> = {
   fits: ['zone'],
   defaultFor: ['zone'],
@@ -188,7 +190,10 @@ export const zone: CodecDefinition<ZoneOptions> = {
     write: (value, zones) => {
       const text = String(value);
       if (site !== undefined && (text === zones.site || text === '')) return site;
-      return strict ? toStrictZone(text || zones.site) : text;
+      if (!strict) return text;
+      const parsed = parseZone(text || zones.site);
+      if (!parsed) throw new UnrepresentableValue('only a time zone can be stored here');
+      return parsed.kind === 'iana' ? parsed.name : offsetText(parsed.minutes, ':');
     },
   }),
 };

@@ -279,6 +279,56 @@ describe('an iCalendar file', () => {
     ]);
   });
 
+  it('makes whole days of all later instances, if a change says so', async () => {
+    const { events } = await read(
+      calendar(
+        titled('a', 'DTSTART;TZID=Europe/Berlin:20270505T180000', 'RRULE:FREQ=WEEKLY;COUNT=3'),
+        event(
+          'UID:a',
+          'SUMMARY:b',
+          'RECURRENCE-ID;RANGE=THISANDFUTURE:20270512T160000Z',
+          'DTSTART;VALUE=DATE:20270513',
+        ),
+      ),
+    );
+    expect(events.map(({ title, start, end }) => `${title} ${start} ${end}`).sort()).to.deep.equal([
+      'a 2027-05-05 18:00:00 2027-05-05 18:00:00',
+      'b 2027-05-13 00:00:00 2027-05-13 23:59:59',
+      'b 2027-05-20 00:00:00 2027-05-20 23:59:59',
+    ]);
+  });
+
+  it('adds a day to a series of times at the time of its start, as KOrganizer and DAVx5 do', async () => {
+    const startsWith = async (start: string) =>
+      (await read(calendar(titled('a', start, 'RDATE;VALUE=DATE:20270510')))).events.map((each) => each.start);
+    // The calendar is one of Berlin.
+    expect(await startsWith('DTSTART;TZID=America/New_York:20270501T190000')).to.deep.equal([
+      '2027-05-01 19:00:00',
+      '2027-05-10 19:00:00',
+    ]);
+    expect(await startsWith('DTSTART:20270501T190000Z')).to.deep.equal(['2027-05-01 21:00:00', '2027-05-10 21:00:00']);
+  });
+
+  it('takes a time for its day in a series of whole days, as Exchange writes EXDATE', async () => {
+    const { events } = await read(
+      calendar(
+        titled(
+          'a',
+          'DTSTART;VALUE=DATE:20270501',
+          'RRULE:FREQ=DAILY;COUNT=4',
+          'RDATE:20270509T220000Z',
+          'EXDATE;TZID=Asia/Tokyo:20270502T000000',
+          'EXDATE:20270502T220000Z',
+        ),
+      ),
+    );
+    expect(events.map(({ key, start, end }) => `${key} ${start} ${end}`).sort()).to.deep.equal([
+      'a/20270501 2027-05-01 00:00:00 2027-05-01 23:59:59',
+      'a/20270504 2027-05-04 00:00:00 2027-05-04 23:59:59',
+      'a/20270510 2027-05-10 00:00:00 2027-05-10 23:59:59',
+    ]);
+  });
+
   it('changes a whole day of a series as Outlook writes it', async () => {
     const day = (date: string) => `TZID=Europe/Berlin:${date}T000000`;
     const whole = 'X-MICROSOFT-CDO-ALLDAYEVENT:TRUE';
