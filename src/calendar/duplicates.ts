@@ -25,8 +25,8 @@ export function comparableText(html: string): string {
 }
 
 /**
- * The lowest id of a record with the same title that differs in no sent field. Never a protected record:
- * guesses would reveal what its password hides.
+ * The lowest id of a record with the same title that differs in no sent field. Never a protected record, which no
+ * search finds: guesses would reveal what its password hides.
  * @param fields what a new record would get
  */
 export async function findDuplicate(
@@ -62,7 +62,7 @@ function findSame(
     if (!record || id >= FIRST_SOURCE_ID) continue;
     remaining -= record.title.length + record.description.length;
     if (remaining < 0) return undefined;
-    if (record.status !== 'trash' && !record.protected && isSame(record)) return record;
+    if (record.status !== 'trash' && isSame(record)) return record;
   }
   return undefined;
 }

@@ -86,7 +86,7 @@ export async function singlePost(kind: PostKind, id: number, input: Input, reque
   const rendered = isPlain ? findRendered(replica.rendered, kind, id, audience, 'single') : undefined;
   if (rendered) return singleResponse(rendered);
   const { record, unlocked } = await readPost(kind, id, request, { password, editing });
-  // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in `record`.
+  // Only the replica's record is cached: the CMS may delete one that it lacks, and no change would end the cached one.
   const shared = isPlain ? getRecord(replica.db, kind, id) : undefined;
   if (shared) {
     const json = serialize(shared, audience, { single: true });

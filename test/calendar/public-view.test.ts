@@ -127,6 +127,15 @@ for (const service of [SERVICE, undefined]) {
       });
     }
 
+    it('keeps no event that the CMS sent to a visitor and deleted before the gateway fetched it', async () => {
+      const { id } = cms.createPost('events', META);
+      failPublicView();
+      const read = await gateway.request(`/events/${id}`);
+      expect([read.status, read.body.description]).to.deep.equal([200, `<p>Post ${id}</p>`]);
+      cms.posts.delete(id);
+      expect((await gateway.request(`/events/${id}`)).status).to.equal(404);
+    });
+
     it('does not exist for a published event that the CMS hides from the public, which staff reach by its id only', async () => {
       const { id } = cms.createPost('events', { ...META, hiddenFromPublic: true });
       await gateway.services.sync.poll();

@@ -3,6 +3,7 @@
 
 import type { Peers } from '../../src/cluster/peers.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
+import type { Mapping } from '../../src/mapping/mapping.ts';
 import type { Observation } from '../../src/observability/observations.ts';
 import type { Replica } from '../../src/store/replica.ts';
 import type { Sync } from '../../src/sync/sync.ts';
@@ -55,7 +56,7 @@ export interface GatewayOptions {
   name?: string;
   intervalMs?: number;
   file?: string;
-  mapping?: string;
+  mapping?: Mapping;
   scanIntervalMs?: number;
   nowMs?: () => number;
 }
@@ -66,7 +67,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   const proxy = await startFaultProxy(new URL(redisUrl.replace('redis:', 'http:')));
   const gateway = await start({
     ...{ cms: cmsLink.cms, service: SERVICE, intervalMs, scanIntervalMs, syncPageSize: 5, waitsForSync: false },
-    ...{ mapping: loadMapping(options.mapping ?? 'wordpress-meta'), file: options.file },
+    ...{ mapping: options.mapping ?? loadMapping('wordpress-meta'), file: options.file },
     redisUrl: `redis://127.0.0.1:${proxy.url.port}`,
     ...(options.nowMs && { nowMs: options.nowMs }),
   }).catch(async (error: unknown) => {

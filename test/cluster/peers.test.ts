@@ -126,7 +126,9 @@ describe('gateways as peers', function () {
       const { isHeld, release } = holdNext(b.cmsLink, 'before', 'list');
       const changed = await a.request('/events/1', { json: { title: 'Two' } });
       await until(isHeld, 'the other gateway reads it');
-      expect(titleAt(b, 1)).to.equal('First');
+      const before = await b.request('/events/1');
+      expect(before.body.title).to.equal('First');
+      expect(before.version).to.not.equal(changed.version);
       const read = b.request('/events/1', { atLeast: changed.version });
       setImmediate(release);
       expect((await read).body.title).to.equal('Two');

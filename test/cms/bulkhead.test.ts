@@ -52,6 +52,13 @@ describe('bulkheads', () => {
     expect(started).to.deep.equal(['anonymous 0']);
     const errors = await Promise.all(anonymous.slice(21));
     for (const error of errors) expect(error).to.include({ reason: 'busy', retryAfterS: 1 });
+    for (const [n, waiting] of anonymous.slice(0, 21).entries()) {
+      expect(started).to.have.length(n + 1);
+      finish[n]!();
+      expect(await waiting).to.equal(undefined);
+      await settle();
+    }
+    expect(started).to.have.length(21);
   });
 
   it('let the call of another account be the next, whatever one account sends', async () => {

@@ -11,7 +11,7 @@ describe('a poll for requests', () => {
   let failures: number;
   let under: PromiseWithResolvers<boolean>;
   let waiting: { untilMs: number; resolve: () => void }[];
-  let poll: () => Promise<boolean>;
+  let poll: (mayBeRecent?: boolean) => Promise<boolean>;
   beforeEach(() => {
     [nowMs, polls, failures, waiting] = [0, [], 0, []];
     under = Promise.withResolvers();
@@ -26,7 +26,7 @@ describe('a poll for requests', () => {
     const wait = (ms: number) =>
       new Promise<false>((resolve) => void waiting.push({ untilMs: nowMs + ms, resolve: () => resolve(false) }));
     const pollWithin = createRequestPolls(sync, { nowMs: () => nowMs, wait });
-    poll = () => pollWithin({ maxMs: 5000, mayBeRecent: true });
+    poll = (mayBeRecent = true) => pollWithin({ maxMs: 5000, mayBeRecent });
   });
 
   const settle = () => new Promise(setImmediate);
@@ -36,14 +36,17 @@ describe('a poll for requests', () => {
     await settle();
   }
 
-  it('starts immediately, at most once per second for all clients', async () => {
-    for (let tenth = 0; tenth < 100; tenth += 1) {
-      for (let n = 0; n < 9; n += 1) void poll();
-      await pass(0);
-      await pass(100);
-    }
-    expect(polls).to.deep.equal(Array.from({ length: 10 }, (_, second) => second * 1000));
-  });
+  for (const mayBeRecent of [true, false]) {
+    const which = mayBeRecent ? 'take a recent one' : 'need a new one';
+    it(`starts immediately, at most once per second for all clients that ${which}`, async () => {
+      for (let tenth = 0; tenth < 95; tenth += 1) {
+        for (let n = 0; n < 9; n += 1) void poll(mayBeRecent);
+        await pass(0);
+        await pass(100);
+      }
+      expect(polls).to.deep.equal(Array.from({ length: 10 }, (_, second) => second * 1000));
+    });
+  }
 
   it('is shared by all clients that wait for it', async () => {
     under = Promise.withResolvers();

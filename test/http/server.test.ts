@@ -275,8 +275,8 @@ describe('graceful shutdown', () => {
     });
 
   it('does not wait for idle keep-alive connections', async () => {
-    const agent = new Agent({ keepAlive: true });
-    expect(await get('/quick', agent)).to.equal('quick, keep-alive');
+    const [idle, agent] = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true })];
+    for (const each of [idle, agent]) expect(await get('/quick', each)).to.equal('quick, keep-alive');
     const late = get('/held', agent);
     const other = get('/held', agent);
     await until(() => pending.length >= 2, 'both requests have arrived');

@@ -12,16 +12,17 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
     },
   }),
   ...mutantsOf('src/calendar/read-post.ts', 'test/calendar/public-view.test.ts', {
-    "one caller's view of an event is not cached for others": {
+    'only what the replica has of an event is cached for others': {
       function: 'singlePost',
       code: '_1 ? getRecord(_2.db, _3, _4) : undefined',
       replacement: '_1 ? record : undefined',
     },
   }),
-  ...mutantsOf('src/calendar/duplicates.ts', 'test/http/visibility.test.ts', {
+  ...mutantsOf('src/mapping/read-record.ts', 'test/http/visibility.test.ts', {
     'the response to a create contains no protected record': {
-      function: 'findSame',
-      code: '&& !_1.protected',
+      function: 'searchTextOf',
+      code: '_1.protected === true',
+      replacement: '_1.protected === 0',
       title: 'a create never',
     },
   }),

@@ -1,4 +1,5 @@
 // Mutants of the cluster.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are parts of sources.
 
 import { type Mutant, mutantsOf } from './mutant.ts';
 
@@ -41,8 +42,8 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
       title: 'no memory left',
     },
     'cluster: a Redis that refuses writes counts as away': {
-      code: "{ expiration: { type: 'PX', value: RETRY_MS } }",
-      replacement: "{ condition: 'XX' }",
+      code: "_1.set(`${_2}probe`, '', { expiration: { type: 'PX', value: RETRY_MS } })",
+      replacement: '_1.get(`${_2}probe`)',
       test: FAILURES,
       title: 'no memory left',
     },

@@ -5,10 +5,10 @@ import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const CMS_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/cms/bulkhead.ts', 'test/cms/bulkhead.test.ts', {
-    'queued calls to the CMS': {
+    'the number of queued calls to the CMS': {
       function: 'createBulkheads',
       code: 'bulkhead(_1.connections, _2.queue)',
-      replacement: 'bulkhead(share.connections)',
+      replacement: 'bulkhead(share.connections, Number.MAX_SAFE_INTEGER)',
       title: 'twenty places in the queue',
     },
     'connections of the other bulkheads': {

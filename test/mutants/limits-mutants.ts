@@ -180,7 +180,14 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     },
     'shutdown truncates no response': { code: 'this.#server.closeIdleConnections = () => {};' },
     'shutdown does not wait for idle keep-alive connections': {
+      function: 'closeAfter',
+      code: 'if (!_1 || _1.writableFinished) return void _2.destroySoon();',
+      replacement: 'if (!_1 || _1.writableFinished) return;',
+      title: 'does not wait for idle',
+    },
+    'a connection closes after its last response': {
       code: 'if (this.#open.get(_1) === _2) _1.destroySoon();',
+      title: 'graceful shutdown',
     },
   }),
 ];
