@@ -149,7 +149,8 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
       const { location } = response.headers;
       const target = location === undefined ? null : URL.parse(location, origin + httpRequest.path);
       // Credentials belong to this origin: the client follows no redirect to another one.
-      if (target?.origin !== origin || hops === MAX_REDIRECTS) throw redirectError(target, target?.origin === origin);
+      const isOwn = target?.origin === origin;
+      if (!isOwn || hops === MAX_REDIRECTS) throw redirectError(target, isOwn);
       httpRequest.path = target.pathname + target.search;
     }
   }
@@ -167,12 +168,17 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
       const message = `The CMS gave no answer within ${limits.deadlineMs / 1000} s.`;
       const timer = setTimeout(() => deadline.abort(new CmsUnavailable('timeout', message)), limits.deadlineMs);
       const signal = request.signal ? AbortSignal.any([deadline.signal, request.signal]) : deadline.signal;
+      const startMs = performance.now();
+      let hasLeftQueue = false;
+      const task = () => {
+        hasLeftQueue = true;
+        return send(request, signal);
+      };
       try {
-        return await bulkheads.run(bulkhead, () => send(request, signal), signal, credentials);
+        return await bulkheads.run(bulkhead, task, signal, credentials);
       } catch (error) {
-        // The other failures are observed for each attempt.
-        if (error instanceof CmsUnavailable && error.reason === 'busy')
-          observeFailure(request, error, performance.now());
+        // `busy`, or the deadline passed in the queue. Other failures are observed for each attempt.
+        if (!hasLeftQueue) observeFailure(request, error, startMs);
         throw error;
       } finally {
         clearTimeout(timer);

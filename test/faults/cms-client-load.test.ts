@@ -128,5 +128,26 @@ describe('CMS client under load and failures', () => {
       expect((await holder).reason).to.equal('timeout');
       await late;
     });
+
+    it('observes a call whose deadline passes in it', async () => {
+      await fresh({ connections: 1, queue: 3, headersTimeoutMs: 5_000 });
+      const held: (() => void)[] = [];
+      fixture.cms.respond = (_request, response) => void held.push(() => sendJson(response, 200, { ok: true }));
+      const call = (path: string, credentials: string) =>
+        fixture.client
+          .request({ method: 'GET', path, bulkhead: 'callers', credentials })
+          .catch((error: unknown) => error);
+      const first = call('/first', 'a');
+      const waiting = call('/waiting', 'a');
+      await until(() => held.length === 1, 'the first call at the CMS');
+      // The call of another account is the next, and holds the connection for longer than the one that waits may wait.
+      const holder = call('/holder', 'b');
+      held[0]!();
+      expect(await first).to.include({ status: 200 });
+      expect(await waiting).to.include({ reason: 'timeout' });
+      await holder;
+      const failed = fixture.observed.flatMap((each) => (each.type === 'cms-failed' ? [each.path] : []));
+      expect(failed).to.deep.equal(['/waiting', '/holder']);
+    });
   });
 });
