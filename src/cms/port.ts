@@ -81,7 +81,7 @@ export interface CollectionSpec {
   collection: string;
   /** `posts` have an author, a status, a modification time and perhaps a trash; `terms` have none of these. */
   storedAs: 'posts' | 'terms';
-  /** Added to every request for records, also for a single one. */
+  /** Added to every request for records, also for a single one. A field of the same name answers each. */
   recordParams?: Query;
   /** What the mapping says about it for one CMS alone: only the adapter and the command line read it. */
   cmsSettings: Readonly<Record<string, unknown>>;

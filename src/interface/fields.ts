@@ -110,7 +110,7 @@ const postFields = (kind: PostKind): FieldTable => {
 const eventFlag = (key: string, description: string): Field =>
   boolean(key, false, copied(types.flag, SIZES.flag, description));
 
-/** An addition to events. An occurrence may have another value than its series. */
+/** An addition. An occurrence of a series may have another value than its event. */
 const addedText = (key: string, type: ParamType, limit: Limit, description: string): Field =>
   text(key, copied(type, limit, description, { addition: true }));
 

@@ -40,7 +40,7 @@ export const imageOptions = (context: SyncContext): CallOptions => ({
   credentials: context.imageReader,
 });
 
-/** The account that stands for every visitor may read what it reads; the media library shows all of them the same. */
+/** An account that stands for every visitor sees posts of its own, but the same media library as the public. */
 const viewOf = ({ visitorCredentials }: SyncContext, { kind }: CollectionSpec): CmsView =>
   kind !== undefined && visitorCredentials !== undefined ? 'reader' : 'public';
 
@@ -139,8 +139,8 @@ export async function* paginate(
   const pending: Promise<MarkedPage>[] = [];
   let total = 0;
   for (let page = start; ; page += 1) {
-    const isAhead = () => pending.length < concurrency && (page + pending.length - 1) * pageSize < total;
-    while (pending.length === 0 || isAhead()) {
+    const hasNext = () => pending.length < concurrency && (page + pending.length - 1) * pageSize < total;
+    while (pending.length === 0 || hasNext()) {
       const request = readPage(page + pending.length);
       // If the consumer stops, nothing awaits a page that was requested ahead: its failure must not end the process.
       request.catch(() => {});
@@ -217,9 +217,13 @@ export function readImages(context: SyncContext, ids: readonly number[]): Promis
 }
 
 /**
- * Throws `CmsUnavailable`, with the names of what is missing, unless every record has what the CMS sends of every
- * record, and the required fields that records of the collection have had until now. Example: the companion plugin is
- * deactivated, and WordPress no longer sends the key that hides an event.
+ * Throws `CmsUnavailable`, with the names of what is missing, unless every record has
+ *
+ *   certain    what the CMS sends of every record: `id`, `modified_gmt`
+ *   known      required fields that all records of a page have had before: `meta.start_date`
+ *
+ * Example: the companion plugin is deactivated, and WordPress no longer sends the key that hides an event. Afterwards
+ * the required fields that all of these records have are known too.
  */
 function checkFields(context: SyncContext, spec: CollectionSpec, detail: Detail, records: readonly CmsRecord[]): void {
   const { recordForm } = context.cms;
@@ -228,13 +232,11 @@ function checkFields(context: SyncContext, spec: CollectionSpec, detail: Detail,
   const known = kind && detail === 'mapped' ? context.memory.kinds[kind].knownFields : new Set<string>();
   for (const record of records) assertHasPaths(context, spec, record, [...certain, ...known]);
   if (!kind || detail !== 'mapped' || records.length === 0) return;
-  // The occurrences of a series come with a parameter of the request, and no field of the mapping names them.
   const required = [...requiredPaths, ...Object.keys(recordParams)];
-  const added = required.filter(
-    (path) => !known.has(path) && records.every((record) => recordForm.hasPath(record, path)),
-  );
-  if (added.length === 0) return;
-  for (const path of added) known.add(path);
+  const isNew = (path: string) => !known.has(path) && records.every((record) => recordForm.hasPath(record, path));
+  const found = required.filter(isNew);
+  if (found.length === 0) return;
+  for (const path of found) known.add(path);
   context.replica.apply({ state: { [STATE_KEYS.fields(kind)]: JSON.stringify([...known]) } });
 }
 

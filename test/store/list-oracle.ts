@@ -81,7 +81,7 @@ const MATCHES: Record<EventCondition, (event: EventRecord, filter: EventFilter) 
   parent: (event, { parent }) => parent === undefined || event.parent === parent,
   eventStatuses: ({ eventStatus }, { eventStatuses: wanted }) =>
     wanted === undefined || (eventStatus !== '' && wanted.includes(eventStatus)),
-  // No event of the oracle comes from a source: test/sync/sources.test.ts has some.
+  // No event of the oracle comes from a source: test/sync/sources/sources.test.ts has some.
   sources: (_event, { sources }) => sources === undefined,
   customFields: (event, { customFields = {} }) => hasCustom(event, customFields),
   notVenues: (event, { notVenues }) => notVenues === undefined || !hasAny(notVenues, event.venues),
