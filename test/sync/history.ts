@@ -2,12 +2,13 @@
 
 import fc from 'fast-check';
 import type { Credentials } from '../../src/cms/port.ts';
-import type { Kind } from '../../src/model/records.ts';
+import type { PostKind } from '../../src/model/records.ts';
 import { type FakeCms, type FakePost, SERVICE, unavailable } from '../cms/fake-cms.ts';
+import { HistoryChecks } from './history-checks.ts';
 import { expectInSync, type TestSite, testSite } from './test-site.ts';
 
 const BASES = ['events', 'events', 'events', 'venues', 'organizers'];
-const KINDS: Record<string, Kind> = { events: 'event', venues: 'venue', organizers: 'organizer' };
+const KINDS: Record<string, PostKind> = { events: 'event', venues: 'venue', organizers: 'organizer' };
 const STATUSES = ['publish', 'publish', 'draft', 'private', 'pending'];
 
 /** The CMS refuses nobody. */
@@ -91,13 +92,46 @@ const VISIBLE = Object.keys(CHANGES).filter((name) => !INVISIBLE.includes(name))
 
 const changeAt = (names: readonly string[], n: number) => CHANGES[pick(names, n)!]!;
 
+interface Scene extends TestSite {
+  checks: HistoryChecks;
+  /** Runs when the CMS has built the next response with a post, before it arrives. */
+  meanwhile: ((post: FakePost) => Promise<void>) | undefined;
+}
+
+type Write = (site: Scene, post: FakePost, a: number, b: number) => Promise<void>;
+
+/** Changes of a post by the gateway, or of which a webhook tells. */
+const WRITES: Record<string, Write> = {
+  gatewayEdits({ cms, checks }, post, a, b) {
+    cms.edit(post.id, { ...fieldsOf(cms, a, b), status: pick(STATUSES, b)! });
+    return checks.read('fetchWritten', KINDS[post.base]!, post);
+  },
+  gatewayDeletes({ cms, checks }, post) {
+    cms.erase(post.id);
+    return checks.read('fetchWritten', KINDS[post.base]!, post);
+  },
+  gatewayTrashes({ cms, checks }, post) {
+    cms.trashPost(post.id);
+    return checks.read('fetchWritten', KINDS[post.base]!, post, true);
+  },
+  webhook({ cms, checks }, post, a, b) {
+    cms.edit(post.id, fieldsOf(cms, a, b));
+    return checks.read('fetchChanged', KINDS[post.base]!, post, post.status === 'trash');
+  },
+  webhookOfDeleted({ cms, checks }, post) {
+    cms.erase(post.id);
+    return checks.read('fetchChanged', KINDS[post.base]!, post);
+  },
+  webhookOfTrashed({ cms, checks }, post) {
+    cms.trashPost(post.id);
+    return checks.read('fetchChanged', KINDS[post.base]!, post, true);
+  },
+};
+
 /** Actions of the gateway, the network and time; `changes` are the changes that the history may contain. */
-const ACTIONS: Record<string, (site: TestSite, a: number, b: number, changes: string[]) => void | Promise<void>> = {
+const ACTIONS: Record<string, (site: Scene, a: number, b: number, changes: string[]) => void | Promise<void>> = {
   poll: (site) => site.poll(),
   pollImmediately: async (site) => void (await site.sync.poll()),
-  /** The next steps run during the poll. */
-  pollConcurrently: (site) => void site.sync.poll(),
-  yield: () => new Promise((resolve) => setImmediate(resolve)),
   advance: (site, a) => site.advance(pick([300, 1_000, 2_500, 20_000], a)!),
   /** The CMS is unavailable for the next requests. */
   fail(site, a, b) {
@@ -118,32 +152,12 @@ const ACTIONS: Record<string, (site: TestSite, a: number, b: number, changes: st
       changeAt(changes, b)(site.cms, a, b);
     };
   },
-  async gatewayEdits(site, a, b) {
-    const post = someEvent(site.cms, a);
-    if (!post) return;
-    site.cms.edit(post.id, { ...fieldsOf(site.cms, a, b), status: pick(STATUSES, b)! });
-    await fetchWritten(site, post);
+  /** The response that is under way has the post as it was before. */
+  writeMeanwhile(site, a, b) {
+    site.meanwhile = (post) => pick(Object.values(WRITES), b)!(site, post, a, b);
   },
   async gatewayCreates(site, a, b) {
-    await fetchWritten(site, site.cms.createPost('events', fieldsOf(site.cms, a, b)));
-  },
-  async gatewayDeletes(site, a) {
-    const post = someEvent(site.cms, a);
-    if (!post) return;
-    site.cms.erase(post.id);
-    await fetchWritten(site, post);
-  },
-  async webhook(site, a, b) {
-    const post = somePost(site.cms, a);
-    if (!post) return;
-    site.cms.edit(post.id, fieldsOf(site.cms, a, b));
-    await site.sync.fetchChanged([{ kind: KINDS[post.base]!, id: post.id }]);
-  },
-  webhookConcurrently(site, a) {
-    const post = somePost(site.cms, a);
-    if (!post) return;
-    site.cms.erase(post.id);
-    void site.sync.fetchChanged([{ kind: KINDS[post.base]!, id: post.id }]);
+    await site.checks.read('fetchWritten', 'event', site.cms.createPost('events', fieldsOf(site.cms, a, b)));
   },
   async webhookOfMedia(site, a) {
     const item = someMedia(site.cms, a);
@@ -172,12 +186,17 @@ const ACTIONS: Record<string, (site: TestSite, a: number, b: number, changes: st
   },
 };
 
-/** As the gateway does after a write that the CMS accepted. */
-const fetchWritten = ({ sync }: TestSite, { base, id }: FakePost): Promise<void> =>
-  sync.fetchWritten([{ kind: KINDS[base]!, id }]);
+for (const [name, write] of Object.entries(WRITES))
+  ACTIONS[name] = async (site, a, b) => {
+    const post = somePost(site.cms, a);
+    if (post) await write(site, post, a, b);
+  };
 
-/** They choose among the records that exist when a step runs. */
-const numbers = fc.nat({ max: 200 });
+/** A process is stopped when its requests have ended. */
+const STOPS = ['restart', 'changeWhileStopped'];
+
+/** They choose among the records that exist when a step runs; often the same few. */
+const numbers = fc.oneof(fc.nat({ max: 2 }), fc.nat({ max: 200 }));
 
 const stepsOf = (changes: string[]) => {
   const names = [
@@ -189,9 +208,18 @@ const stepsOf = (changes: string[]) => {
     'advance',
     'changeBetween',
     'changeBetween',
+    ...['writeMeanwhile', 'writeMeanwhile', 'writeMeanwhile', 'writeMeanwhile'],
   ];
-  return fc.record({ name: fc.constantFrom(...names), a: numbers, b: numbers });
+  return fc.record({ name: fc.constantFrom(...names), a: numbers, b: numbers, turns });
 };
+
+/** Of the event loop, after which the next step begins; undefined: a step is awaited. */
+const turns = fc.option(fc.nat({ max: 15 }), { nil: undefined });
+const wait = async (count: number): Promise<void> => {
+  for (let n = 0; n < count; n += 1) await new Promise(setImmediate);
+};
+/** So many turns late do the responses of the CMS arrive; in a circle. */
+const delays = fc.array(fc.constantFrom(0, 0, 1, 2, 5, 15, 40), { maxLength: 30 });
 
 /** By what the sync decided, such as "search for deleted records": how often, and in how many histories. */
 export type Decisions = Map<string, { times: number; histories: number }>;
@@ -213,18 +241,57 @@ function history(visitor: Credentials, all: boolean, decisions: Decisions) {
     fc.array(stepsOf(changes), { maxLength: 60, size: 'max' }),
     // The gateway's clock is ahead of the CMS's, or behind.
     fc.constantFrom(0, 3_600_000, -3_600_000),
-    async (before, steps, skewMs) => {
+    delays,
+    async (before, steps, skewMs, delays) => {
       const site = testSite({ visitor, skewMs });
+      const checks = new HistoryChecks(site);
+      const scene = Object.defineProperties({ checks } as Scene, Object.getOwnPropertyDescriptors(site));
+      const failures: unknown[] = [];
+      const running: Promise<unknown>[] = [];
+      const go = (action: void | Promise<void>) => {
+        running.push(Promise.resolve(action).catch((error) => failures.push(error)));
+        return running.at(-1);
+      };
+      const ended = async () => {
+        scene.meanwhile = undefined;
+        while (running.length > 0) await Promise.all(running.splice(0));
+      };
+      let responses = 0;
+      site.cms.afterRequest = ({ ids = [] }) => {
+        checks.noteStates();
+        const { meanwhile } = scene;
+        const post = site.cms.posts.get(pick(ids, responses) ?? 0);
+        if (meanwhile && post) {
+          scene.meanwhile = undefined;
+          void go(meanwhile(post));
+        }
+        responses += 1;
+        return wait(delays[responses % delays.length] ?? 0);
+      };
+      async function run({ name, a, b, turns }: { name: string; a: number; b: number; turns?: number | undefined }) {
+        if (CHANGES[name]) return CHANGES[name](site.cms, a, b);
+        const isStop = STOPS.includes(name);
+        if (isStop) await ended();
+        const action = go(ACTIONS[name]!(scene, a, b, changes));
+        if (turns === undefined || isStop) await action;
+        if (isStop) checks.restarted();
+      }
       try {
         for (const { name, a, b } of before) CHANGES[name]?.(site.cms, a, b);
         site.sync.start();
-        for (const { name, a, b } of steps)
-          if (CHANGES[name]) CHANGES[name](site.cms, a, b);
-          else await ACTIONS[name]!(site, a, b, changes);
+        for (const step of steps) {
+          await run(step);
+          await wait(step.turns ?? 0);
+          checks.check();
+        }
+        await ended();
         open(site.cms);
         if (all) await site.scan();
         else await site.settle();
         expectInSync(site);
+        checks.check();
+        checks.checkCancelled();
+        if (failures.length > 0) throw failures[0];
       } finally {
         countDecisions(site, decisions);
         await site.close();
