@@ -96,6 +96,10 @@ interface Scene extends TestSite {
   checks: HistoryChecks;
   /** Runs when the CMS has built the next response with a post, before it arrives. */
   meanwhile: ((post: FakePost) => Promise<void>) | undefined;
+  /** Notes an action that may end later. Resolves then, also if it fails. */
+  go(action: void | Promise<void>): Promise<void>;
+  /** Resolves when all actions have ended; rejects with the first failure. */
+  ended(): Promise<void>;
 }
 
 type Write = (site: Scene, post: FakePost, a: number, b: number) => Promise<void>;
@@ -221,6 +225,57 @@ const wait = async (count: number): Promise<void> => {
 /** So many turns late do the responses of the CMS arrive; in a circle. */
 const delays = fc.array(fc.constantFrom(0, 0, 1, 2, 5, 15, 40), { maxLength: 30 });
 
+/** Lets responses arrive late. */
+function sceneOf(site: TestSite, delays: number[]): Scene {
+  const checks = new HistoryChecks(site);
+  const running: Promise<void>[] = [];
+  const failures: unknown[] = [];
+  const added: Omit<Scene, keyof TestSite> = {
+    checks,
+    meanwhile: undefined,
+    async go(action) {
+      const ended = Promise.resolve(action).catch((error) => void failures.push(error));
+      running.push(ended);
+      await ended;
+    },
+    async ended() {
+      scene.meanwhile = undefined;
+      while (running.length > 0) await Promise.all(running.splice(0));
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+  const scene = Object.defineProperties(added as Scene, Object.getOwnPropertyDescriptors(site));
+  let responses = 0;
+  site.cms.afterRequest = ({ ids = [] }) => {
+    checks.noteStates();
+    const { meanwhile } = scene;
+    const post = site.cms.posts.get(pick(ids, responses) ?? 0);
+    if (meanwhile && post) {
+      scene.meanwhile = undefined;
+      void scene.go(meanwhile(post));
+    }
+    responses += 1;
+    return wait(delays[responses % delays.length] ?? 0);
+  };
+  return scene;
+}
+
+interface Step {
+  name: string;
+  a: number;
+  b: number;
+  turns?: number | undefined;
+}
+
+async function run(scene: Scene, { name, a, b, turns }: Step, changes: string[]): Promise<void> {
+  if (CHANGES[name]) return CHANGES[name](scene.cms, a, b);
+  const isStop = STOPS.includes(name);
+  if (isStop) await scene.ended();
+  const ended = scene.go(ACTIONS[name]!(scene, a, b, changes));
+  if (turns === undefined || isStop) await ended;
+  if (isStop) scene.checks.restarted();
+}
+
 /** By what the sync decided, such as "search for deleted records": how often, and in how many histories. */
 export type Decisions = Map<string, { times: number; histories: number }>;
 
@@ -244,54 +299,23 @@ function history(visitor: Credentials, all: boolean, decisions: Decisions) {
     delays,
     async (before, steps, skewMs, delays) => {
       const site = testSite({ visitor, skewMs });
-      const checks = new HistoryChecks(site);
-      const scene = Object.defineProperties({ checks } as Scene, Object.getOwnPropertyDescriptors(site));
-      const failures: unknown[] = [];
-      const running: Promise<unknown>[] = [];
-      const go = (action: void | Promise<void>) => {
-        running.push(Promise.resolve(action).catch((error) => failures.push(error)));
-        return running.at(-1);
-      };
-      const ended = async () => {
-        scene.meanwhile = undefined;
-        while (running.length > 0) await Promise.all(running.splice(0));
-      };
-      let responses = 0;
-      site.cms.afterRequest = ({ ids = [] }) => {
-        checks.noteStates();
-        const { meanwhile } = scene;
-        const post = site.cms.posts.get(pick(ids, responses) ?? 0);
-        if (meanwhile && post) {
-          scene.meanwhile = undefined;
-          void go(meanwhile(post));
-        }
-        responses += 1;
-        return wait(delays[responses % delays.length] ?? 0);
-      };
-      async function run({ name, a, b, turns }: { name: string; a: number; b: number; turns?: number | undefined }) {
-        if (CHANGES[name]) return CHANGES[name](site.cms, a, b);
-        const isStop = STOPS.includes(name);
-        if (isStop) await ended();
-        const action = go(ACTIONS[name]!(scene, a, b, changes));
-        if (turns === undefined || isStop) await action;
-        if (isStop) checks.restarted();
-      }
+      const scene = sceneOf(site, delays);
       try {
         for (const { name, a, b } of before) CHANGES[name]?.(site.cms, a, b);
         site.sync.start();
         for (const step of steps) {
-          await run(step);
+          await run(scene, step, changes);
           await wait(step.turns ?? 0);
-          checks.check();
+          scene.checks.check();
         }
-        await ended();
+        await scene.ended();
         open(site.cms);
         if (all) await site.scan();
         else await site.settle();
         expectInSync(site);
-        checks.check();
-        checks.checkCancelled();
-        if (failures.length > 0) throw failures[0];
+        scene.checks.check();
+        scene.checks.checkCancelled();
+        await scene.ended();
       } finally {
         countDecisions(site, decisions);
         await site.close();
