@@ -12,57 +12,69 @@ import type { ChangedRecord } from '../../src/sync/poll.ts';
 import type { FakePost } from '../cms/fake-cms.ts';
 import { postRecord, type TestSite } from './test-site.ts';
 
-/** A record that a write or a webhook named. */
-interface Named {
+/** What visitors got of a post in the CMS, whenever it built a response. */
+interface Timeline {
   kind: PostKind;
   post: FakePost;
-  /** The post when the CMS built the last response. */
-  seen: string;
-  /** What visitors got of it in the CMS since then, whenever the CMS built a response; JSON, or undefined for nothing. */
-  states: Set<string | undefined>;
-  /** The sync has read it. */
-  isRead: boolean;
+  /** The post at the last response, as JSON; '' once it is erased. */
+  latest: string;
+  /** JSON of the records, oldest first; undefined for nothing. */
+  states: (string | undefined)[];
+  /** The replica may show this state or a later one. */
+  from: number;
+  /** It could not be read after a write: until it is, the replica may lack it. */
+  isUnread: boolean;
 }
+
+const KINDS: Record<string, PostKind> = { events: 'event', venues: 'venue', organizers: 'organizer' };
 
 export class HistoryChecks {
   readonly #site: TestSite;
-  readonly #named: Named[] = [];
+  readonly #timelines = new Map<number, Timeline>();
+  readonly #failures: unknown[] = [];
   /** Events that were public, and that a write or a webhook named as trashed. */
   readonly #trashed = new Set<FakePost>();
   #position: JournalPosition | undefined;
   #copy: Record<string, CalendarRecord> = {};
   #version = -1;
 
+  /** From now on, whatever the replica stores is checked. */
   constructor(site: TestSite) {
     this.#site = site;
+    const apply = site.replica.apply.bind(site.replica);
+    site.replica.apply = (changes) => {
+      const changed = apply(changes);
+      const { upserts = [], deletes = [] } = changes;
+      for (const id of [...upserts.map(({ id }) => id), ...deletes.flatMap(({ ids }) => ids)]) this.#checkShown(id);
+      return changed;
+    };
   }
 
   /** Call it when the CMS has built a response, which may arrive much later. */
   noteStates(): void {
-    for (const named of this.#named) {
-      const seen = this.#seen(named.post);
-      if (seen !== named.seen) named.states.add(this.#inCms(named.kind, named.post));
-      named.seen = seen;
-    }
+    const { posts } = this.#site.cms;
+    for (const post of posts.values()) this.#note(post);
+    for (const { post, latest } of this.#timelines.values()) if (latest !== '' && !posts.has(post.id)) this.#note(post);
     for (const post of this.#trashed) if (post.status === 'publish') this.#trashed.delete(post);
   }
 
   /** The gateway reads a post that was just written through it (`fetchWritten`), or that a webhook names. */
-  async read(by: 'fetchWritten' | 'fetchChanged', kind: PostKind, post: FakePost, isTrashed = false): Promise<void> {
+  async read(by: 'fetchWritten' | 'fetchChanged', post: FakePost, isTrashed = false): Promise<void> {
     const { sync, replica } = this.#site;
-    const seen = this.#seen(post);
-    const named: Named = { kind, post, seen, states: new Set([this.#inCms(kind, post)]), isRead: false };
-    this.#named.push(named);
+    const timeline = this.#note(post);
+    const { kind, states } = timeline;
+    const written = states.length - 1;
     const isPublic = getRecord(replica.db, kind, post.id) !== undefined;
     if (isTrashed && kind === 'event' && isPublic && sync.status().complete) this.#trashed.add(post);
     const change: ChangedRecord = { kind, id: post.id, isTrashed };
     // Both are the same batch.
-    const isRead = sync.fetchChanged([change]);
+    const fetched = sync.fetchChanged([change]);
     if (by === 'fetchWritten') await sync.fetchWritten([change]);
-    // A write that could not be read is in no list.
-    if (!(await isRead)) named.states.add(undefined);
-    named.isRead = by === 'fetchWritten' || (await isRead);
-    this.check();
+    const isRead = await fetched;
+    if (!isRead && by === 'fetchChanged') return;
+    timeline.from = Math.max(timeline.from, written);
+    timeline.isUnread ||= !isRead;
+    this.#checkShown(post.id);
   }
 
   /** A process forgets what it was told and could not read. */
@@ -73,17 +85,11 @@ export class HistoryChecks {
   /** Fails if what must hold at any moment does not. */
   check(): void {
     const { replica, sync } = this.#site;
-    if (replica.version === this.#version && this.#named.length === 0) return;
+    if (this.#failures.length > 0) throw this.#failures[0];
+    if (replica.version === this.#version) return;
     this.#version = replica.version;
-    const withheld = this.#withheld();
-    for (const { kind, post, states, isRead } of this.#named) {
-      if (!isRead || withheld.has(`${kind} ${post.id}`)) continue;
-      const held = getRecord(replica.db, kind, post.id);
-      const json = held && JSON.stringify(held);
-      if (!states.has(json)) expect(json, `${kind} ${post.id} after it was read`).to.be.oneOf([...states]);
-    }
     // The initial sync notes no changes.
-    if (sync.state().complete) this.#follow(withheld);
+    if (sync.state().complete) this.#follow(this.#withheld());
   }
 
   /** Fails if, when everything is read, an event in the trash is not cancelled, or a public one is. */
@@ -96,13 +102,32 @@ export class HistoryChecks {
     expect(events.filter(cancelled)).to.deep.equal([]);
   }
 
-  #seen(post: FakePost): string {
-    return this.#site.cms.posts.has(post.id) ? JSON.stringify(post) : '';
+  #note(post: FakePost): Timeline {
+    const { id, base } = post;
+    const kind = KINDS[base]!;
+    const timeline = this.#timelines.get(id) ?? {
+      ...{ kind, post, latest: '', states: [undefined], from: 0, isUnread: false },
+    };
+    this.#timelines.set(id, timeline);
+    const isErased = !this.#site.cms.posts.has(id);
+    const latest = isErased ? '' : JSON.stringify(post);
+    if (latest === timeline.latest) return timeline;
+    timeline.latest = latest;
+    const record = isErased ? undefined : postRecord(this.#site, kind, post);
+    timeline.states.push(record && JSON.stringify(record));
+    return timeline;
   }
 
-  #inCms(kind: PostKind, post: FakePost): string | undefined {
-    const record = this.#site.cms.posts.has(post.id) ? postRecord(this.#site, kind, post) : undefined;
-    return record && JSON.stringify(record);
+  /** Notes a failure if the replica shows what is older than what it has shown, or than a write that was read. */
+  #checkShown(id: number): void {
+    const timeline = this.#timelines.get(id);
+    if (!timeline) return;
+    const { kind, states, from, isUnread } = timeline;
+    const held = getRecord(this.#site.replica.db, kind, id);
+    const at = states.indexOf(held && JSON.stringify(held), from);
+    if (at >= 0) Object.assign(timeline, { from: at, isUnread: isUnread && !held });
+    else if (held || !(isUnread || this.#withheld().has(`${kind} ${id}`)))
+      this.#failures.push(new Error(`${kind} ${id} is ${JSON.stringify(held)}; after ${from} of ${states.join('\n')}`));
   }
 
   #withheld(): Set<string> {
