@@ -92,8 +92,8 @@ const changeAt = (names: readonly string[], n: number) => CHANGES[pick(names, n)
 
 interface Scene extends TestSite {
   checks: HistoryChecks;
-  /** Runs when the CMS has built the next response with a post, before it arrives. */
-  meanwhile: ((post: FakePost) => Promise<void>) | undefined;
+  /** The first of them runs when the CMS has built the next response with a post, which arrives some turns later. */
+  meanwhile: { write: (post: FakePost) => Promise<void>; turns: number }[];
   /** Notes an action that may end later. Resolves then, also if it fails. */
   go(action: void | Promise<void>): Promise<void>;
   /** Resolves when all actions have ended; rejects with the first failure. */
@@ -128,6 +128,10 @@ const WRITES: Record<string, Write> = {
     cms.trashPost(post.id);
     return checks.read('fetchChanged', post, true);
   },
+  async pollOfEdited(site, post, a, b) {
+    site.cms.edit(post.id, { ...fieldsOf(site.cms, a, b), status: pick(STATUSES, b)! });
+    await site.poll();
+  },
 };
 
 /** Actions of the gateway, the network and time; `changes` are the changes that the history may contain. */
@@ -156,7 +160,8 @@ const ACTIONS: Record<string, (site: Scene, a: number, b: number, changes: strin
   },
   /** The response that is under way has the post as it was before. */
   writeMeanwhile(site, a, b) {
-    site.meanwhile = (post) => pick(Object.values(WRITES), b)!(site, post, a, b);
+    const write = (post: FakePost) => pick(Object.values(WRITES), b)!(site, post, a, b);
+    site.meanwhile.push({ write, turns: a });
   },
   async gatewayCreates(site, a, b) {
     await site.checks.read('fetchWritten', site.cms.createPost('events', fieldsOf(site.cms, a, b)));
@@ -230,14 +235,14 @@ function sceneOf(site: TestSite, delays: number[]): Scene {
   const failures: unknown[] = [];
   const added: Omit<Scene, keyof TestSite> = {
     checks,
-    meanwhile: undefined,
+    meanwhile: [],
     async go(action) {
       const ended = Promise.resolve(action).catch((error) => void failures.push(error));
       running.push(ended);
       await ended;
     },
     async ended() {
-      scene.meanwhile = undefined;
+      scene.meanwhile = [];
       while (running.length > 0) await Promise.all(running.splice(0));
       if (failures.length > 0) throw failures[0];
     },
@@ -246,14 +251,11 @@ function sceneOf(site: TestSite, delays: number[]): Scene {
   let responses = 0;
   site.cms.afterRequest = ({ ids = [] }) => {
     checks.noteStates();
-    const { meanwhile } = scene;
-    const post = site.cms.posts.get(pick(ids, responses) ?? 0);
-    if (meanwhile && post) {
-      scene.meanwhile = undefined;
-      void scene.go(meanwhile(post));
-    }
     responses += 1;
-    return wait(delays[responses % delays.length] ?? 0);
+    const post = site.cms.posts.get(pick(ids, responses) ?? 0);
+    const meanwhile = post && scene.meanwhile.shift();
+    if (meanwhile) void scene.go(meanwhile.write(post));
+    return wait((meanwhile?.turns ?? 0) + (delays[responses % delays.length] ?? 0));
   };
   return scene;
 }
