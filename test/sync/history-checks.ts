@@ -58,7 +58,7 @@ export class HistoryChecks {
     };
   }
 
-  /** Call it when the CMS has built a response, which may arrive much later. */
+  /** Call it when the CMS has built a response with whole records, which may arrive much later. */
   noteStates(): void {
     const { posts } = this.#site.cms;
     for (const post of posts.values()) this.#note(post);
@@ -83,6 +83,8 @@ export class HistoryChecks {
     if (by === 'fetchWritten') await sync.fetchWritten([change]);
     const isRead = await fetched;
     trashed.until = states.length - 1;
+    if (isRead && getRecord(replica.db, kind, post.id))
+      this.#trashed = this.#trashed.filter((each) => each !== trashed);
     if (!isRead && by === 'fetchChanged') return;
     timeline.from = Math.max(timeline.from, written);
     timeline.isUnread ||= !isRead;
