@@ -66,26 +66,28 @@ export class HistoryChecks {
     for (const each of this.#trashed) if (each.post.status === 'publish') each.mustBeCancelled = false;
   }
 
-  /** The gateway reads a post that was just written through it (`fetchWritten`), or that a webhook names. */
-  async read(by: 'fetchWritten' | 'fetchChanged', post: FakePost, isTrashed = false): Promise<void> {
+  /** The gateway reads a post that was just written through it, or that a webhook or another gateway names. */
+  async read(by: 'fetchWritten' | 'fetchChanged' | 'fetchTold', post: FakePost, isTrashed = false): Promise<void> {
     const { sync, replica } = this.#site;
     const timeline = this.#note(post);
     const { kind, states } = timeline;
     const written = states.length - 1;
-    const isPublic = getRecord(replica.db, kind, post.id) !== undefined;
-    const mustBeCancelled = kind === 'event' && isPublic && sync.status().complete;
+    const isPublic = changeBetween(undefined, getRecord(replica.db, kind, post.id)) !== undefined;
+    // The replica may get it with a password first: then it has left the lists before it is in the trash.
+    const mayGetPassword = states.slice(timeline.from).some((state) => state?.includes('"protected":true'));
+    const mustBeCancelled = kind === 'event' && isPublic && !mayGetPassword && sync.status().complete;
     // What is named again in the same batch is still read as trashed.
     const trashed: Trashed = { post, mustBeCancelled, until: Number.POSITIVE_INFINITY };
     if (isTrashed) this.#trashed.push(trashed);
     const change: ChangedRecord = { kind, id: post.id, isTrashed };
     // Both are the same batch.
-    const fetched = sync.fetchChanged([change]);
+    const fetched = by === 'fetchTold' ? sync.fetchTold([change]) : sync.fetchChanged([change]);
     if (by === 'fetchWritten') await sync.fetchWritten([change]);
     const isRead = await fetched;
     trashed.until = states.length - 1;
     if (isRead && getRecord(replica.db, kind, post.id))
       this.#trashed = this.#trashed.filter((each) => each !== trashed);
-    if (!isRead && by === 'fetchChanged') return;
+    if (!isRead && by !== 'fetchWritten') return;
     timeline.from = Math.max(timeline.from, written);
     timeline.isUnread ||= !isRead;
     this.#checkShown(post.id);

@@ -35,6 +35,8 @@ function fieldsOf(cms: FakeCms, a: number, b: number): Partial<FakePost> {
   return {
     title: `Title ${a} ${b}`,
     slug: `slug-${a}`,
+    // In no list, and public by its address.
+    password: b % 7 === 6 ? 'secret' : undefined,
     featured: b % 3 === 0 ? (someMedia(cms, a)?.id ?? 0) : 0,
     meta: {
       start_date: `2026-05-${10 + (a % 10)} 10:00:00`,
@@ -102,7 +104,7 @@ interface Scene extends TestSite {
 
 type Write = (site: Scene, post: FakePost, a: number, b: number) => Promise<void>;
 
-/** Changes of a post by the gateway, or of which a webhook tells. */
+/** Changes of a post by this gateway, or of which a webhook or another gateway tells. */
 const WRITES: Record<string, Write> = {
   gatewayEdits({ cms, checks }, post, a, b) {
     cms.edit(post.id, { ...fieldsOf(cms, a, b), status: pick(STATUSES, b)! });
@@ -118,11 +120,11 @@ const WRITES: Record<string, Write> = {
   },
   webhook({ cms, checks }, post, a, b) {
     cms.edit(post.id, fieldsOf(cms, a, b));
-    return checks.read('fetchChanged', post, post.status === 'trash');
+    return checks.read(b % 2 ? 'fetchTold' : 'fetchChanged', post, post.status === 'trash');
   },
-  webhookOfDeleted({ cms, checks }, post) {
+  webhookOfDeleted({ cms, checks }, post, _a, b) {
     cms.erase(post.id);
-    return checks.read('fetchChanged', post);
+    return checks.read(b % 2 ? 'fetchTold' : 'fetchChanged', post);
   },
   webhookOfTrashed({ cms, checks }, post) {
     cms.trashPost(post.id);
