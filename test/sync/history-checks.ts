@@ -31,7 +31,7 @@ interface Trashed {
   post: FakePost;
   /** It was public before, and is not since. */
   mustBeCancelled: boolean;
-  /** The place of the state in its timeline after which it was not in the trash any more if it is shown. */
+  /** If a state after this place in the timeline is shown, the event is public again. */
   until: number;
 }
 
@@ -80,8 +80,8 @@ export class HistoryChecks {
     const trashed: Trashed = { post, mustBeCancelled, until: Number.POSITIVE_INFINITY };
     if (isTrashed) this.#trashed.push(trashed);
     const change: ChangedRecord = { kind, id: post.id, isTrashed };
-    // Both are the same batch.
     const fetched = by === 'fetchTold' ? sync.fetchTold([change]) : sync.fetchChanged([change]);
+    // The same batch.
     if (by === 'fetchWritten') await sync.fetchWritten([change]);
     const isRead = await fetched;
     trashed.until = states.length - 1;

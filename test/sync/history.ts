@@ -1,4 +1,5 @@
-// Random histories of a CMS and a replica, which must be equal in the end.
+// Random histories of a CMS and a replica, which must be equal in the end. Responses arrive late, while writes,
+// webhooks and polls go on.
 
 import fc from 'fast-check';
 import type { Credentials } from '../../src/cms/port.ts';
@@ -207,6 +208,9 @@ const STOPS = ['restart', 'changeWhileStopped'];
 /** They choose among the records that exist when a step runs; often the same few. */
 const numbers = fc.oneof(fc.nat({ max: 2 }), fc.nat({ max: 200 }));
 
+/** Of the event loop, after which the next step begins; undefined: a step is awaited. */
+const turns = fc.option(fc.nat({ max: 15 }), { nil: undefined });
+
 const stepsOf = (changes: string[]) => {
   const names = [
     ...changes,
@@ -217,13 +221,12 @@ const stepsOf = (changes: string[]) => {
     'advance',
     'changeBetween',
     'changeBetween',
-    ...['writeMeanwhile', 'writeMeanwhile', 'writeMeanwhile', 'writeMeanwhile'],
+    ...Array<string>(4).fill('writeMeanwhile'),
   ];
   return fc.record({ name: fc.constantFrom(...names), a: numbers, b: numbers, turns });
 };
 
-/** Of the event loop, after which the next step begins; undefined: a step is awaited. */
-const turns = fc.option(fc.nat({ max: 15 }), { nil: undefined });
+/** Waits for so many turns. */
 const wait = async (count: number): Promise<void> => {
   for (let n = 0; n < count; n += 1) await new Promise(setImmediate);
 };
