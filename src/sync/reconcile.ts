@@ -8,7 +8,7 @@ import { FIRST_OCCURRENCE_ID } from '../model/records.ts';
 import { type RecordStamp, recordIds, stampsById } from '../store/records.ts';
 import { type PageRequest, readAll, readPage } from './cms-reader.ts';
 import { idOf, stampOf } from './collections.ts';
-import { countRecords, logDecision, type SyncContext } from './context.ts';
+import { countRecords, isOutdated, logDecision, type SyncContext } from './context.ts';
 import { endSuspension, refreshRecords, suspendMassDeletion } from './ingest.ts';
 
 /** Up to this many deletions are searched for one by one. For more, the whole list of ids is read. */
@@ -110,6 +110,7 @@ async function reconcileAll(context: SyncContext, spec: KindMapping): Promise<vo
   const listed = new Set<number>();
   const differing = new Set<number>();
   const totals: number[] = [];
+  const { lastReadMark } = context.memory;
   const detail = spec.storedAs === 'posts' ? 'stamp' : 'id';
   for await (const page of readAll(context, spec, { detail, concurrency: 3 })) {
     const stamps = page.records.map(stampOf).filter(({ id }) => id !== 0);
@@ -122,7 +123,10 @@ async function reconcileAll(context: SyncContext, spec: KindMapping): Promise<vo
   await deleteUnlisted(context, spec, listed);
   // If a listed event became a draft and another was created meanwhile: 40 - 41, so that the next poll compares again.
   const excess = totals[0]! - heldCount(context, spec);
-  const isSteady = excess >= 0 && totals.every((each) => each === totals[0]);
+  // If a write deleted a listed event meanwhile: the total still counts it.
+  const changed = [...listed].filter((id) => isOutdated(context.memory, spec.kind, id, lastReadMark));
+  const isDeleted = stampsById(context.replica.db, spec.kind, changed).size < changed.length;
+  const isSteady = excess >= 0 && !isDeleted && totals.every((each) => each === totals[0]);
   context.memory.kinds[spec.kind].excess = isSteady ? excess : undefined;
 }
 

@@ -55,7 +55,7 @@ export interface FakeCms extends Cms, FakeRecords, FakeResponses {
   requests: ReadCall[];
   /** Runs before the response to a request that reads: for changes between two pages, and for failures. */
   beforeRequest: ((request: ReadCall) => void | Promise<void>) | undefined;
-  /** Runs after a list was built and before it arrives: a change makes it outdated. */
+  /** Runs after a response was built and before it arrives: a change makes it outdated. */
   afterRequest: ((request: ReadCall) => void | Promise<void>) | undefined;
 
   /** Received writes, in order. */
@@ -234,7 +234,12 @@ export function createFakeCms(
           refuse('forbidden', 403, 'rest_post_incorrect_password');
       }
       const select = fieldSelector(spec, detail);
-      return normalize(spec, structuredClone(select(responses.response(record, { ...options, view, password }))));
+      const response = normalize(
+        spec,
+        structuredClone(select(responses.response(record, { ...options, view, password }))),
+      );
+      await cms.afterRequest?.({ base, view, detail });
+      return response;
     },
     async create(spec, sent, options) {
       const [write, body] = [{ method: 'create', base: spec.collection } as const, { ...sent }];
@@ -280,7 +285,9 @@ export function createFakeCms(
     },
     async images(ids, options) {
       await receive({ base: 'media', ids }, options);
-      return ids.flatMap((id) => media.get(id) ?? []).map(cms.image);
+      const images = ids.flatMap((id) => media.get(id) ?? []).map(cms.image);
+      await cms.afterRequest?.({ base: 'media', ids });
+      return images;
     },
     findImage: async (url) => [...media.values()].find((item) => cms.image(item).url === url)?.id,
     async upload({ mimeType }, options) {

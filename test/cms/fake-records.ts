@@ -20,7 +20,7 @@ export interface FakePost {
   featured: number;
   meta: Record<string, unknown>;
   /** Without it, readers get no content. */
-  password?: string;
+  password?: string | undefined;
   /** A plugin hides it from anonymous readers. */
   hiddenFromPublic?: boolean;
   /** The event is a series: start and end of every occurrence that the companion plugin sends. */

@@ -1,10 +1,10 @@
-// Fifty random histories. `npm run test:history` runs a thousand, or HISTORY_RUNS, and prints what the sync decided;
+// Thirty random histories. `npm run test:history` runs a thousand, or HISTORY_RUNS, and prints what the sync decided;
 // HISTORY_SEED repeats a run.
 
 import { runHistories } from './history.ts';
 
 const { HISTORY_RUNS: runs, HISTORY_SEED: seed } = process.env;
-const count = Number(runs ?? 50);
+const count = Number(runs ?? 30);
 
 describe('random histories of changes', () => {
   it('end with a replica that equals the CMS', async () => {

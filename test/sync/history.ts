@@ -1,13 +1,13 @@
-// Random histories of a CMS and a replica, which must be equal in the end.
+// Random histories of a CMS and a replica, which must be equal in the end. Responses arrive late, while writes,
+// webhooks and polls go on.
 
 import fc from 'fast-check';
 import type { Credentials } from '../../src/cms/port.ts';
-import type { Kind } from '../../src/model/records.ts';
 import { type FakeCms, type FakePost, SERVICE, unavailable } from '../cms/fake-cms.ts';
+import { HistoryChecks } from './history-checks.ts';
 import { expectInSync, type TestSite, testSite } from './test-site.ts';
 
 const BASES = ['events', 'events', 'events', 'venues', 'organizers'];
-const KINDS: Record<string, Kind> = { events: 'event', venues: 'venue', organizers: 'organizer' };
 const STATUSES = ['publish', 'publish', 'draft', 'private', 'pending'];
 
 /** The CMS refuses nobody. */
@@ -36,6 +36,8 @@ function fieldsOf(cms: FakeCms, a: number, b: number): Partial<FakePost> {
   return {
     title: `Title ${a} ${b}`,
     slug: `slug-${a}`,
+    // In no list, and public by its address.
+    password: b % 7 === 6 ? 'secret' : undefined,
     featured: b % 3 === 0 ? (someMedia(cms, a)?.id ?? 0) : 0,
     meta: {
       start_date: `2026-05-${10 + (a % 10)} 10:00:00`,
@@ -91,13 +93,54 @@ const VISIBLE = Object.keys(CHANGES).filter((name) => !INVISIBLE.includes(name))
 
 const changeAt = (names: readonly string[], n: number) => CHANGES[pick(names, n)!]!;
 
+interface Scene extends TestSite {
+  checks: HistoryChecks;
+  /** The first of them runs when the CMS has built the next response with a post, which arrives some turns later. */
+  meanwhile: { write: (post: FakePost) => Promise<void>; turns: number }[];
+  /** Notes an action that may end later. Resolves then, also if it fails. */
+  go(action: void | Promise<void>): Promise<void>;
+  /** Resolves when all actions have ended; rejects with the first failure. */
+  ended(): Promise<void>;
+}
+
+type Write = (site: Scene, post: FakePost, a: number, b: number) => Promise<void>;
+
+/** Changes of a post by this gateway, or of which a webhook or another gateway tells. */
+const WRITES: Record<string, Write> = {
+  gatewayEdits({ cms, checks }, post, a, b) {
+    cms.edit(post.id, { ...fieldsOf(cms, a, b), status: pick(STATUSES, b)! });
+    return checks.read('fetchWritten', post);
+  },
+  gatewayDeletes({ cms, checks }, post) {
+    cms.erase(post.id);
+    return checks.read('fetchWritten', post);
+  },
+  gatewayTrashes({ cms, checks }, post) {
+    cms.trashPost(post.id);
+    return checks.read('fetchWritten', post, true);
+  },
+  webhook({ cms, checks }, post, a, b) {
+    cms.edit(post.id, fieldsOf(cms, a, b));
+    return checks.read(b % 2 ? 'fetchTold' : 'fetchChanged', post, post.status === 'trash');
+  },
+  webhookOfDeleted({ cms, checks }, post, _a, b) {
+    cms.erase(post.id);
+    return checks.read(b % 2 ? 'fetchTold' : 'fetchChanged', post);
+  },
+  webhookOfTrashed({ cms, checks }, post) {
+    cms.trashPost(post.id);
+    return checks.read('fetchChanged', post, true);
+  },
+  async pollOfEdited(site, post, a, b) {
+    site.cms.edit(post.id, { ...fieldsOf(site.cms, a, b), status: pick(STATUSES, b)! });
+    await site.poll();
+  },
+};
+
 /** Actions of the gateway, the network and time; `changes` are the changes that the history may contain. */
-const ACTIONS: Record<string, (site: TestSite, a: number, b: number, changes: string[]) => void | Promise<void>> = {
+const ACTIONS: Record<string, (site: Scene, a: number, b: number, changes: string[]) => void | Promise<void>> = {
   poll: (site) => site.poll(),
   pollImmediately: async (site) => void (await site.sync.poll()),
-  /** The next steps run during the poll. */
-  pollConcurrently: (site) => void site.sync.poll(),
-  yield: () => new Promise((resolve) => setImmediate(resolve)),
   advance: (site, a) => site.advance(pick([300, 1_000, 2_500, 20_000], a)!),
   /** The CMS is unavailable for the next requests. */
   fail(site, a, b) {
@@ -118,32 +161,13 @@ const ACTIONS: Record<string, (site: TestSite, a: number, b: number, changes: st
       changeAt(changes, b)(site.cms, a, b);
     };
   },
-  async gatewayEdits(site, a, b) {
-    const post = someEvent(site.cms, a);
-    if (!post) return;
-    site.cms.edit(post.id, { ...fieldsOf(site.cms, a, b), status: pick(STATUSES, b)! });
-    await fetchWritten(site, post);
+  /** The response that is under way has the post as it was before. */
+  writeMeanwhile(site, a, b) {
+    const write = (post: FakePost) => pick(Object.values(WRITES), b)!(site, post, a, b);
+    site.meanwhile.push({ write, turns: a });
   },
   async gatewayCreates(site, a, b) {
-    await fetchWritten(site, site.cms.createPost('events', fieldsOf(site.cms, a, b)));
-  },
-  async gatewayDeletes(site, a) {
-    const post = someEvent(site.cms, a);
-    if (!post) return;
-    site.cms.erase(post.id);
-    await fetchWritten(site, post);
-  },
-  async webhook(site, a, b) {
-    const post = somePost(site.cms, a);
-    if (!post) return;
-    site.cms.edit(post.id, fieldsOf(site.cms, a, b));
-    await site.sync.fetchChanged([{ kind: KINDS[post.base]!, id: post.id }]);
-  },
-  webhookConcurrently(site, a) {
-    const post = somePost(site.cms, a);
-    if (!post) return;
-    site.cms.erase(post.id);
-    void site.sync.fetchChanged([{ kind: KINDS[post.base]!, id: post.id }]);
+    await site.checks.read('fetchWritten', site.cms.createPost('events', fieldsOf(site.cms, a, b)));
   },
   async webhookOfMedia(site, a) {
     const item = someMedia(site.cms, a);
@@ -172,12 +196,20 @@ const ACTIONS: Record<string, (site: TestSite, a: number, b: number, changes: st
   },
 };
 
-/** As the gateway does after a write that the CMS accepted. */
-const fetchWritten = ({ sync }: TestSite, { base, id }: FakePost): Promise<void> =>
-  sync.fetchWritten([{ kind: KINDS[base]!, id }]);
+for (const [name, write] of Object.entries(WRITES))
+  ACTIONS[name] = async (site, a, b) => {
+    const post = somePost(site.cms, a);
+    if (post) await write(site, post, a, b);
+  };
 
-/** They choose among the records that exist when a step runs. */
-const numbers = fc.nat({ max: 200 });
+/** A process is stopped when its requests have ended. */
+const STOPS = ['restart', 'changeWhileStopped'];
+
+/** They choose among the records that exist when a step runs; often the same few. */
+const numbers = fc.oneof(fc.nat({ max: 2 }), fc.nat({ max: 200 }));
+
+/** Of the event loop, after which the next step begins; undefined: a step is awaited. */
+const turns = fc.option(fc.nat({ max: 15 }), { nil: undefined });
 
 const stepsOf = (changes: string[]) => {
   const names = [
@@ -189,9 +221,65 @@ const stepsOf = (changes: string[]) => {
     'advance',
     'changeBetween',
     'changeBetween',
+    ...Array<string>(4).fill('writeMeanwhile'),
   ];
-  return fc.record({ name: fc.constantFrom(...names), a: numbers, b: numbers });
+  return fc.record({ name: fc.constantFrom(...names), a: numbers, b: numbers, turns });
 };
+
+/** Waits for so many turns. */
+const wait = async (count: number): Promise<void> => {
+  for (let n = 0; n < count; n += 1) await new Promise(setImmediate);
+};
+/** So many turns late do the responses of the CMS arrive; in a circle. */
+const delays = fc.array(fc.constantFrom(0, 0, 1, 2, 5, 15, 40), { maxLength: 30 });
+
+/** Lets responses arrive late. */
+function sceneOf(site: TestSite, delays: number[]): Scene {
+  const checks = new HistoryChecks(site);
+  const running: Promise<void>[] = [];
+  const failures: unknown[] = [];
+  const added: Omit<Scene, keyof TestSite> = {
+    checks,
+    meanwhile: [],
+    async go(action) {
+      const ended = Promise.resolve(action).catch((error) => void failures.push(error));
+      running.push(ended);
+      await ended;
+    },
+    async ended() {
+      scene.meanwhile = [];
+      while (running.length > 0) await Promise.all(running.splice(0));
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+  const scene = Object.defineProperties(added as Scene, Object.getOwnPropertyDescriptors(site));
+  let responses = 0;
+  site.cms.afterRequest = ({ ids = [], detail }) => {
+    if (detail === 'mapped') checks.noteStates();
+    responses += 1;
+    const post = site.cms.posts.get(pick(ids, responses) ?? 0);
+    const meanwhile = post && scene.meanwhile.shift();
+    if (meanwhile) void scene.go(meanwhile.write(post));
+    return wait((meanwhile?.turns ?? 0) + (delays[responses % delays.length] ?? 0));
+  };
+  return scene;
+}
+
+interface Step {
+  name: string;
+  a: number;
+  b: number;
+  turns?: number | undefined;
+}
+
+async function run(scene: Scene, { name, a, b, turns }: Step, changes: string[]): Promise<void> {
+  if (CHANGES[name]) return CHANGES[name](scene.cms, a, b);
+  const isStop = STOPS.includes(name);
+  if (isStop) await scene.ended();
+  const ended = scene.go(ACTIONS[name]!(scene, a, b, changes));
+  if (turns === undefined || isStop) await ended;
+  if (isStop) scene.checks.restarted();
+}
 
 /** By what the sync decided, such as "search for deleted records": how often, and in how many histories. */
 export type Decisions = Map<string, { times: number; histories: number }>;
@@ -213,18 +301,26 @@ function history(visitor: Credentials, all: boolean, decisions: Decisions) {
     fc.array(stepsOf(changes), { maxLength: 60, size: 'max' }),
     // The gateway's clock is ahead of the CMS's, or behind.
     fc.constantFrom(0, 3_600_000, -3_600_000),
-    async (before, steps, skewMs) => {
+    delays,
+    async (before, steps, skewMs, delays) => {
       const site = testSite({ visitor, skewMs });
+      const scene = sceneOf(site, delays);
       try {
         for (const { name, a, b } of before) CHANGES[name]?.(site.cms, a, b);
         site.sync.start();
-        for (const { name, a, b } of steps)
-          if (CHANGES[name]) CHANGES[name](site.cms, a, b);
-          else await ACTIONS[name]!(site, a, b, changes);
+        for (const step of steps) {
+          await run(scene, step, changes);
+          await wait(step.turns ?? 0);
+          scene.checks.check();
+        }
+        await scene.ended();
         open(site.cms);
         if (all) await site.scan();
         else await site.settle();
         expectInSync(site);
+        scene.checks.check();
+        scene.checks.checkCancelled();
+        await scene.ended();
       } finally {
         countDecisions(site, decisions);
         await site.close();

@@ -5,7 +5,7 @@ import timers from 'node:timers/promises';
 import { expect } from 'chai';
 import { getImage, getRecord } from '../../src/store/records.ts';
 import { unavailable } from '../cms/fake-cms.ts';
-import { syncedSite } from './filled-site.ts';
+import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite, titleOf } from './test-site.ts';
 
 describe('outdated responses', () => {
@@ -201,6 +201,26 @@ describe('outdated responses', () => {
       await fetched;
       expect(createdId).to.be.greaterThan(0);
       expect(getRecord(site.replica.db, 'event', createdId)).not.to.equal(undefined);
+      await site.poll();
+      expectInSync(site);
+    });
+
+    it('that deletes while all ids are compared hides no event that appears afterwards', async () => {
+      site = filledSite();
+      const [first, second] = [10, 12];
+      for (const id of [first, second]) site.cms.editSilently(id, { status: 'draft' });
+      site.sync.start();
+      await site.sync.whenComplete();
+      site.cms.editSilently(first, { status: 'publish' });
+      site.cms.afterRequest = ({ base, offset, detail }) => {
+        if (base !== 'events' || detail !== 'stamp' || offset !== 20) return undefined;
+        site.cms.afterRequest = undefined;
+        site.cms.erase(15);
+        return site.sync.fetchWritten([{ kind: 'event', id: 15 }]);
+      };
+      await site.poll();
+      expect(site.cms.afterRequest).to.equal(undefined);
+      site.cms.editSilently(second, { status: 'publish' });
       await site.poll();
       expectInSync(site);
     });

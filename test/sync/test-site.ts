@@ -2,16 +2,16 @@
 // the CMS.
 
 import { expect } from 'chai';
-import type { Cms, Credentials } from '../../src/cms/port.ts';
+import type { Cms, CmsRecord, Credentials } from '../../src/cms/port.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
-import type { CalendarRecord, Kind, PostRecord } from '../../src/model/records.ts';
+import type { CalendarRecord, Kind, PostKind, PostRecord } from '../../src/model/records.ts';
 import type { Observation } from '../../src/observability/observations.ts';
 import { getImage, getRecord, getRecords, recordIds } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { Sync } from '../../src/sync/sync.ts';
-import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
+import { createFakeCms, type FakeCms, type FakePost, SERVICE } from '../cms/fake-cms.ts';
 
 export const mapping = loadMapping('wordpress-meta');
 export const SCAN_INTERVAL_MS = 600_000;
@@ -135,6 +135,18 @@ export function testSite(options: SiteOptions = {}): TestSite {
 
 type Scene = Pick<TestSite, 'cms' | 'replica' | 'visitor' | 'mapping'>;
 
+/** What the CMS sends visitors of a post; nothing if they do not see it. */
+const visiblePost = (cms: FakeCms, visitor: Credentials, post: FakePost): CmsRecord[] =>
+  post.status === 'publish' && (visitor || !post.hiddenFromPublic)
+    ? [cms.response(post, { credentials: visitor, view: visitor === undefined ? 'public' : 'reader' })]
+    : [];
+
+/** The record that visitors see of a post in the CMS. */
+export function postRecord({ cms, visitor, mapping }: TestSite, kind: PostKind, post: FakePost) {
+  const [record] = visiblePost(cms, visitor, post);
+  return record && mapping.kinds[kind]!.read(record, cms.siteFacts);
+}
+
 /** The records that visitors see in the CMS, by kind and id (`event 12`), and the images that they name. */
 export function expectedRecords({ cms, visitor, mapping }: Omit<Scene, 'replica'>): {
   records: Record<string, CalendarRecord>;
@@ -147,10 +159,8 @@ export function expectedRecords({ cms, visitor, mapping }: Omit<Scene, 'replica'
     const cmsRecords =
       collection.storedAs === 'posts'
         ? [...cms.posts.values()]
-            .filter((post) => post.base === base && post.status === 'publish' && (visitor || !post.hiddenFromPublic))
-            .map((post) =>
-              cms.response(post, { credentials: visitor, view: visitor === undefined ? 'public' : 'reader' }),
-            )
+            .filter((post) => post.base === base)
+            .flatMap((post) => visiblePost(cms, visitor, post))
         : [...cms.terms.values()].filter((term) => term.base === base).map((term) => cms.response(term));
     for (const cmsRecord of cmsRecords) {
       const record = collection.read(cmsRecord, cms.siteFacts);
