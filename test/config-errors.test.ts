@@ -84,7 +84,7 @@ describe('the configuration rejects, with key, reason and remedy:', () => {
     '0.0.0.0/0',
     '010.0.0.0/8',
     '10.0.0',
-    'proxy',
+    'proxy.internal',
     '::1/129',
     '::/0',
     '10.0.0.0/8/8',
