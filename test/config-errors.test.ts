@@ -79,7 +79,17 @@ describe('the configuration rejects, with key, reason and remedy:', () => {
     });
   }
 
-  for (const network of ['10.0.0.0/33', '010.0.0.0/8', '10.0.0', 'proxy.internal', '::1/129', '10.0.0.0/8/8', '']) {
+  for (const network of [
+    '10.0.0.0/33',
+    '0.0.0.0/0',
+    '010.0.0.0/8',
+    '10.0.0',
+    'proxy.internal',
+    '::1/129',
+    '::/0',
+    '10.0.0.0/8/8',
+    '',
+  ]) {
     it(`the proxy ${JSON.stringify(network)}`, () => {
       const error = loadError({ file: file({ listen: { trustProxies: ['10.0.0.0/8', network] } }) });
       expect(error.location).to.contain('listen.trustProxies.1');

@@ -87,18 +87,20 @@ const MAX_CHANGED = 10_000;
 /** Notes a change by this gateway, a webhook or another gateway. */
 export function noteChange(memory: SyncMemory, kind: KindOrImage, id: number): void {
   memory.lastReadMark += 1;
-  refuseEarlier(memory, kind, id, memory.lastReadMark);
+  memory.changedAt.set(`${kind} ${id}`, memory.lastReadMark);
   if (kind !== 'image') memory.kinds[kind].revision += 1;
-}
-
-/** From now on, what requests with earlier read marks bring of this record is outdated. */
-export function refuseEarlier({ changedAt }: SyncMemory, kind: KindOrImage, id: number, readMark: number): void {
-  changedAt.set(`${kind} ${id}`, readMark);
 }
 
 /** True if the record changed after the request with this read mark, or if the replica has it from a later request. */
 export const isOutdated = ({ changedAt }: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean =>
   (changedAt.peek(`${kind} ${id}`) ?? 0) > readMark;
+
+/** False if it is outdated. Else what requests with earlier read marks bring of this record is so from now on. */
+export function accepts(memory: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean {
+  if (isOutdated(memory, kind, id, readMark)) return false;
+  memory.changedAt.set(`${kind} ${id}`, readMark);
+  return true;
+}
 
 export const isComplete = (replica: Replica): boolean => getState(replica.db, STATE_KEYS.complete) === '1';
 
@@ -197,9 +199,8 @@ export function loadMemory(replica: Replica, nowMs: number) {
     /** Refreshes run one after another: an older response must not replace a newer table. */
     linksRefreshed: Promise.resolve(),
     /**
-     * Numbers the requests for lists in the order in which they are sent, and the changes of `changedAt` among them.
-     * Reads of one record need none: what a list left out (`readHoles`) gets the list's, and `isMissing` stores
-     * nothing.
+     * Numbers the requests for lists and images as they are sent, and the changes of `changedAt` among them. Reads of
+     * one record need none: what a list left out (`readHoles`) gets the list's, and `isMissing` stores nothing.
      */
     lastReadMark: 0,
     /**

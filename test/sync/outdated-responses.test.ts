@@ -325,6 +325,27 @@ describe('outdated responses', () => {
       });
   });
 
+  it('an image stays that a webhook of its event brought while the response of an earlier poll lacks it', async () => {
+    site = await syncedSite();
+    await site.settle();
+    const image = site.cms.createMedia();
+    site.cms.edit(10, { featured: image.id });
+    site.cms.media.delete(image.id);
+    const { images } = site.cms;
+    let isFetched = false;
+    site.cms.images = async (ids, options) => {
+      const read = await images(ids, options);
+      if (!ids.includes(image.id)) return read;
+      site.cms.images = images;
+      site.cms.media.set(image.id, image);
+      isFetched = await site.sync.fetchChanged([{ kind: 'event', id: 10 }]);
+      return read;
+    };
+    await site.poll();
+    expect(isFetched).to.equal(true);
+    expectInSync(site);
+  });
+
   describe('a response that is older than the replica', () => {
     it('replaces it if the record was requested by id, as after a restored backup', async () => {
       site = await syncedSite();

@@ -20,7 +20,7 @@ interface DaySpan {
 const NIGHT_ENDS = '06:00:00';
 
 /** Milliseconds of a wall time in UTC, 0 for other texts; `2027-03` and `2027-03-01` mean their beginning. */
-const msOf = (text: string): number => parseWallTime(`${text}${'0000-01-01 00:00:00'.slice(text.length)}`) ?? 0;
+const msOf = (text: string): number => parseWallTime(`${text}${'1970-01-01 00:00:00'.slice(text.length)}`) ?? 0;
 
 /** The day so many days later, clamped to the years 0000 to 9999. */
 export const addDays = (day: string, days: number): string => formatWallTime(msOf(day) + days * DAY_MS).slice(0, 10);

@@ -226,7 +226,7 @@ function listItem(event: PublicEvent, { query, today, language, colorClass }: Ev
   const place = venue && [venue.venue, venue.city].filter(Boolean).join(', ');
   const image = event.image && webAddress(event.image.sizes?.thumbnail?.url ?? event.image.url);
   return html`<li class="item ${colorClass(event)}">
-<time datetime="${event.start_date.replace(' ', 'T')}">${when}</time>
+${event.start_date !== '' && html`<time datetime="${event.start_date.replace(' ', 'T')}">${when}</time>`}
 <div><a href="${hrefOf(query, { event: event.id })}" data-event="${event.id}">${language.title(event)}</a>
 ${place && html`<p>${textLine(place)}</p>`}</div>
 ${image && html`<img src="${image}" alt="" width="56" height="56" loading="lazy">`}

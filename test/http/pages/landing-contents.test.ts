@@ -129,6 +129,13 @@ describe('contents of the CMS on the landing page', () => {
     for (const month of ['0001-01', '9998-12']) await get(`?view=month&month=${month}`);
   });
 
+  it('have no time in the list if they have an end alone', async () => {
+    await start([at(1, '', '2027-03-20 20:00:00', { title: 'Exhibition' })]);
+    const [, list = ''] = (await get()).split('<div class="in-list list">');
+    const [item = ''] = list.split('</li>');
+    expect(textOf(item).trim()).to.match(/^(Now )?Exhibition$/);
+  });
+
   it('may have ten thousand categories: the filter offers the two hundred with the most events', async () => {
     const categories = Array.from({ length: 10_000 }, (_, n) => term('category', n + 1, { name: `Category ${n + 1}` }));
     const events = categories.map(({ id }) => on(20_000 + id, '20', { categories: [id] }));
