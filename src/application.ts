@@ -29,7 +29,7 @@ import { getRecord } from './store/records.ts';
 
 interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers'> {
   config: Config;
-  /** Of the application that a reload replaces: a replica has one, which numbers the databases of callers. */
+  /** On a reload: that of the replaced application. Two would both attach a `caller3` to the same replica. */
   unpublishedRecords?: UnpublishedRecordsCache | undefined;
   /** The service account of the settings. */
   serviceCredentials: Credentials;

@@ -293,13 +293,12 @@ type SectionOf<Properties> = {
   [Key in keyof Properties as Properties[Key] extends HasDefault ? Key : never]: ValueOf<Properties[Key]>;
 } & { [Key in keyof Properties as Properties[Key] extends HasDefault ? never : Key]?: ValueOf<Properties[Key]> };
 
-/** The keys under `required`, as in an item of `push`. */
+type HasDefault = { default: unknown };
+
+/** `{ url: string }` of an item of `push`, which requires it. With its `SectionOf`: `{ url: string; secret?: string }`. */
 type RequiredOf<Properties, Schema> = Schema extends { required: readonly (infer Key extends keyof Properties)[] }
   ? { [Name in Key]: ValueOf<Properties[Name]> }
   : unknown;
-
-/** A section has one: the defaults of its settings. */
-type HasDefault = { default: unknown } | { properties: unknown };
 
 type Settings = ValueOf<typeof CONFIG_SCHEMA>;
 /** The configuration with all defaults. Without `upstream.url` there is no CMS: `loadConfig` requires sources then. */

@@ -379,7 +379,7 @@ async function isCreatable(
  * The elements of `venue` or `organizer` in an event's body: none if all are empty. An empty one beside
  * others is no record.
  */
-function parseLinkedItems(value: unknown): unknown[] {
+export function parseLinkedItems(value: unknown): unknown[] {
   if (isObject(value) && !isNumbered(value)) return isEmpty(value) ? [] : [value];
   const items = Array.isArray(value) ? value : parseList(value);
   return items.every(isEmpty) ? [] : items;

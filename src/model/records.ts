@@ -29,7 +29,6 @@ export const FIRST_EMBEDDED_ID = 2 ** 52;
 /** Records of sources, of all kinds: from the source's name and the record's key there. The numbers are still exact. */
 export const FIRST_SOURCE_ID = FIRST_EMBEDDED_ID + 2 ** 51;
 
-/** A day of 24 hours. */
 const DAY_MS = 86_400_000;
 
 /** `YYYY-MM-DD HH:MM:SS` without a zone. The field's description names the zone. */
@@ -225,7 +224,7 @@ export interface SiteSettings {
   timezoneMode?: 'site' | 'event';
 }
 
-/** The site as ids that are valid everywhere name it: its host and folder, `example.org` or `example.org/theatre`. */
+/** The host and folder of the site, `example.org` or `example.org/theatre`: no other site has them in its ids. */
 export function siteName({ url }: Site): string {
   const { hostname, pathname } = new URL(url);
   return hostname + pathname.replace(/\/$/, '');
@@ -258,7 +257,7 @@ const MAX_SERIES = Math.floor((FIRST_EMBEDDED_ID - FIRST_OCCURRENCE_ID) / IDS_PE
  */
 const FIRST_ALLOCATED_SERIES = 200_000_000;
 
-/** The number of the series in the ids of its occurrences. Undefined if its id is too high. */
+/** The number of the series 12 is 12, that of 4,000,000,000,003 is 200,000,003. Undefined if the id is too high. */
 function seriesNumber(id: number): number | undefined {
   if (id < FIRST_ALLOCATED_ID) return id < FIRST_ALLOCATED_SERIES ? id : undefined;
   const number = id - FIRST_ALLOCATED_ID + FIRST_ALLOCATED_SERIES;
