@@ -273,7 +273,6 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   }),
 });
 
-/** The type of the values that a schema accepts. */
 type ValueOf<Schema> = Schema extends { properties: infer Properties }
   ? SectionOf<Properties> & RequiredOf<Properties, Schema>
   : Schema extends { enum: readonly (infer Value)[] }
@@ -295,7 +294,7 @@ type SectionOf<Properties> = {
 
 type HasDefault = { default: unknown };
 
-/** `{ url: string }` of an item of `push`, which requires it. With its `SectionOf`: `{ url: string; secret?: string }`. */
+/** Of an item of `push`, which requires `url`: `{ url: string }`. `SectionOf` has `{ url?: string; secret?: string }`. */
 type RequiredOf<Properties, Schema> = Schema extends { required: readonly (infer Key extends keyof Properties)[] }
   ? { [Name in Key]: ValueOf<Properties[Name]> }
   : unknown;

@@ -85,7 +85,6 @@ export const isMappingPath = (nameOrPath: string): boolean => /[\\/]|\.json$/.te
 export const basicCredentialsOf = ({ upstream: { user, password } }: Config): string | undefined =>
   user === undefined ? undefined : basicAuth(user, password);
 
-/** The `Authorization` header for a user and an application password. */
 export const basicAuth = (user: string, password = ''): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
@@ -253,10 +252,7 @@ function rulesBelow(rule: Rule, path: string[]): [key: string, rule: Rule][] {
   return Object.entries(rule.properties).flatMap(([name, below]) => rulesBelow(below, [...path, name]));
 }
 
-/**
- * The key in capitals, without `listen` and without the `S` of seconds: `sync.intervalS` is
- * `CALENDAR_SYNC_INTERVAL`.
- */
+/** Without `listen` and the `S` of seconds: `sync.intervalS` is `CALENDAR_SYNC_INTERVAL`. */
 function variableOf(key: string): string {
   const name = key.replace(/^listen\./, '').replace(/S$/, '');
   const words = name.replace(/([a-z])([A-Z])/g, '$1_$2').replaceAll('.', '_');

@@ -1,7 +1,6 @@
 // Sizes and times in sections of the configuration that no operator decides, each with its reason. Tests may replace
 // them. Other limits are constants beside their use.
 
-/** In the sections of the configuration, beside what an operator decides there (config-schema.ts). */
 export const LIMITS = {
   upstream: {
     limits: {

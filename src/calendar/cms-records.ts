@@ -130,8 +130,8 @@ export class CmsRecords {
   }
 
   /**
-   * The body of a create (without `id`) or of an update. Throws what the write of these fields would throw before it:
-   * `checkWrite` calls it for that alone.
+   * The body of a create (without `id`) or of an update. Throws what the mapping refuses, such as a text that a number
+   * field cannot store: `checkWrite` calls it for that alone.
    * @param current the CMS record, if the caller has just read it for this update
    */
   async bodyOf<K extends Kind>(
@@ -208,8 +208,8 @@ export class CmsRecords {
     const body = await this.bodyOf(kind, undefined, fields, request);
     const call = callOptions(request);
     const creationKey = await creationKeyFor(request, kind);
-    // WordPress inserts a record before it checks terms and meta, and keeps it if it then refuses these. A CMS that
-    // did not answer is not asked again: the error says that the outcome is unknown.
+    // WordPress inserts a record before it checks terms and meta, and keeps it if it then refuses these: `written` is
+    // not `no`. A CMS that did not answer is not asked again: the error says that the outcome is unknown.
     const noteInserted = async (rejection: CmsRejected): Promise<never> => {
       if (rejection.written !== 'no') {
         const { id } = await this.findCreated(kind, creationKey, request).catch(() => ({ id: undefined }));
@@ -228,7 +228,6 @@ export class CmsRecords {
     return this.#written(kind, sentAgain ? await this.#parts.cms.update(kindMapping, id, sentAgain, call) : created);
   }
 
-  /** @param current the CMS record, if the caller has just read it for this update */
   async update<K extends Kind>(
     kind: K,
     id: number,

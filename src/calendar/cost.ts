@@ -35,7 +35,7 @@ function costTexts(sent: unknown): string[] {
 /** As PHP's `htmlspecialchars_decode`: other entities stay. */
 const unescapeHtml = (text: string): string => text.replace(/&(?:amp|lt|gt|quot|#0{0,4}39);/g, decodeEntities);
 
-/** The cost as a plain number, if it is one amount in the site's currency (`Free` is 0); otherwise unchanged. */
+/** `8 €` on a site with `€` is `8`, and `Free` is `0`. A cost that is not one amount in the site's currency stays. */
 export function numericCost(cost: Cost, settings = DEFAULTS.cost, site?: SiteSettings): Cost {
   if (typeof cost !== 'string') return cost;
   if (isFree(cost)) return '0';
@@ -75,14 +75,14 @@ const mayMean = (symbol: string, code = ''): boolean => fitsCurrency(symbol.trim
  */
 function resolveCurrency(levels: Currency[], gateway: CostSettings) {
   const all: Currency[] = [...levels, gateway];
-  const code = all.find((level) => level.symbol !== undefined || level.code)?.code;
-  const usualSymbol = code && !mayMean(gateway.symbol, code) ? code : gateway.symbol;
-  const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? usualSymbol;
+  const closestCode = all.find((level) => level.symbol !== undefined || level.code)?.code;
+  const lastSymbol = closestCode && !mayMean(gateway.symbol, closestCode) ? closestCode : gateway.symbol;
+  const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? lastSymbol;
   const position = all.find((level) => level.position)?.position ?? 'prefix';
   return {
     symbol,
     isAfter: position !== 'prefix',
-    code: code || all.find((level) => mayMean(symbol, level.code))?.code || currencyOf(symbol.trim()),
+    code: closestCode || all.find((level) => mayMean(symbol, level.code))?.code || currencyOf(symbol.trim()),
   };
 }
 
@@ -102,12 +102,13 @@ export function serializeCost(stored: StoredCost, settings: CostSettings = DEFAU
     code: /^[A-Z]{3}$/.test(stored.code) ? stored.code : undefined,
   };
   const levels = [ofRecord, ofSite(site)];
-  const untyped = resolveCurrency(levels, settings);
-  const { symbol, isAfter } = typed.symbol === '' ? untyped : resolveCurrency([typed, ...levels], settings);
+  const usual = resolveCurrency(levels, settings);
+  const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels], settings);
   const cost = displayCost(typed, (amount) => (isAfter ? `${amount}${symbol}` : `${symbol}${amount}`));
-  // `$5-$10` has the sign that its amounts would have without one: the details of the plugin do not name that.
-  const isUsual = symbolInText === '' && typed.symbol === untyped.symbol;
-  const inDetails = stored.symbol + stored.position !== '' || isUsual || typed.symbol === '' ? stored : typed;
+  // Where `5` is shown as `$5`, the plugin's details of `$5-$10` name no symbol.
+  const isUsual = typed.symbol === '' || (symbolInText === '' && typed.symbol === usual.symbol);
+  const hasStored = stored.symbol !== '' || stored.position !== '';
+  const inDetails = hasStored || isUsual ? stored : typed;
   const texts = [...parsed.words, parsed.label].filter((text) => text !== '');
   return {
     fields: {

@@ -150,7 +150,6 @@ export function requestedPage(values: Record<string, unknown>, { perPage, maxPer
   return { page, limit: size, offset };
 }
 
-/** The number of pages, 0 for an empty list. */
 export const totalPages = (total: number, perPage: number): number => Math.ceil(total / perPage);
 
 /** A parameter as sent. Each property of an object becomes a parameter of its own; commas join a list. */

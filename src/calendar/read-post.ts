@@ -140,9 +140,7 @@ async function lookUpPost<K extends PostKind>(kind: K, id: number, request: ApiR
   throw isCancelled() ? noLongerAvailable() : unknownId(kind, id);
 }
 
-/**
- * The error for an id that no record of the kind has in the CMS. For an event it says so if another record has the id.
- */
+/** The error for an id that no record of the kind has in the CMS. Of an event: whether another record has the id. */
 export async function missingPost(kind: PostKind, id: number, request: ApiRequest): Promise<ApiError> {
   const { replica, lookupLimit, cms } = request.services;
   if (kind === 'event') {

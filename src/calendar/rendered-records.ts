@@ -39,7 +39,6 @@ function render({ kind, id }: CalendarRecord, json: JsonObject): RenderedRecord 
   return { bytes, etag: `"${contentHash(bytes)}"`, cacheTags: [`${kind}-${id}`, ...shownCacheTags(kind, json)] };
 }
 
-/** A rendered record as an object. */
 export const parseRendered = (bytes: Uint8Array): JsonObject => JSON.parse(new TextDecoder().decode(bytes));
 
 /** Renders the JSON of a public record, and caches it until the record or anything in it changes. */

@@ -48,7 +48,13 @@ export interface UnpublishedScope {
 
 export type UnpublishedScopes = Readonly<Partial<Record<PostKind, readonly UnpublishedScope[]>>>;
 
-/** The unpublished records that the actor's lists have beside the published ones; none for those who edit nothing. */
+/**
+ * The unpublished records that the actor's lists have beside the published ones; none for those who edit nothing.
+ *
+ *   readOwn                             [{ statuses: all five, author: 7 }]
+ *   readOwn, readOthers                 [{ statuses: all but private }, { statuses: ['private'], author: 7 }]
+ *   readOwn, readOthers, readPrivate    [{ statuses: all five }]
+ */
 function scopesOf(actor: Actor, permissions: ActionPermissions | undefined): UnpublishedScope[] {
   if (!actor.account || !can(actor, 'edit', permissions)) return [];
   const ofAll = UNPUBLISHED_STATUSES.filter((status) =>

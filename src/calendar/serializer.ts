@@ -85,7 +85,7 @@ function commonProperties(record: PostRecord, { services }: Audience): JsonObjec
  */
 export function serialize(record: CalendarRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
   if (isTermRecord(record)) return serializeTerm(record, audience);
-  return record.kind === 'event' ? serializeEvent(record, audience, options) : linked(record, audience, options);
+  return record.kind === 'event' ? serializeEvent(record, audience, options) : linkedJson(record, audience, options);
 }
 
 function serializeEvent(record: EventRecord, audience: Audience, options: SerializeOptions): JsonObject {
@@ -94,7 +94,7 @@ function serializeEvent(record: EventRecord, audience: Audience, options: Serial
   const isLocked = record.protected && !unlocked;
   const budget = newBudget();
   const linkedOf = (kind: LinkedKind, ids: number[]): JsonObject[] =>
-    isLocked ? [] : shownRecords(kind, ids, audience, budget).map((each) => linked(each, audience, { single }));
+    isLocked ? [] : shownRecords(kind, ids, audience, budget).map((each) => linkedJson(each, audience, { single }));
   const venues = linkedOf('venue', record.venues);
   const image = imageOf(record, audience);
   const { settings, timezone } = site();
@@ -180,8 +180,8 @@ function unprotectedRecords<K extends LinkedKind>(kind: K, ids: number[], audien
   return shownRecords(kind, ids, audience, newBudget()).filter((record) => !record.protected);
 }
 
-/** Omits empty values. Blanks the values of a protected record and replaces its name by `[]`. */
-function linked(record: LinkedRecord, audience: Audience, options: SerializeOptions): JsonObject {
+/** Omits empty values. A protected venue with a city and without a phone has `venue: []`, `city: ''`, no `phone`. */
+function linkedJson(record: LinkedRecord, audience: Audience, options: SerializeOptions): JsonObject {
   const image = imageOf(record, audience);
   const { description, excerpt, slug } = record;
   const values = {

@@ -70,16 +70,13 @@ export interface PostFields {
   excerpt: string;
   /** The CMS requires a password for the content. */
   protected: boolean;
-  /** Id of the featured image. */
   image: number;
   /** By the names that the mapping gives them. Absent without any; empty texts are left out. */
   customFields?: Readonly<Record<string, string | boolean>>;
 }
 
 export interface EventFields extends PostFields {
-  /**
-   * The times by which lists find and order it, if the site shows every event on its own clock; else `start` and `end`.
-   */
+  /** Lists find and order it by these if the site shows every event on its own clock, else by `start` and `end`. */
   listedTimes?: { start: WallTime; end: WallTime };
   allDay: boolean;
   /** The event's own wall time in `timezone`. */
@@ -251,10 +248,7 @@ const MAX_DAYS = 100_000;
 const IDS_PER_SERIES = MAX_DAYS * IDS_PER_DAY;
 /** How many series have occurrences: those of later ones would get the ids of embedded records. */
 const MAX_SERIES = Math.floor((FIRST_EMBEDDED_ID - FIRST_OCCURRENCE_ID) / IDS_PER_SERIES);
-/**
- * Series with ids of the CMS have numbers below this one. Series whose ids the gateway allocates have numbers
- * from this one on.
- */
+/** Series with ids of the CMS have lower numbers. Those of series whose ids the gateway allocates begin here. */
 const FIRST_ALLOCATED_SERIES = 200_000_000;
 
 /** The number of the series 12 is 12, that of 4,000,000,000,003 is 200,000,003. Undefined if the id is too high. */

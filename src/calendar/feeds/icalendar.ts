@@ -45,7 +45,6 @@ interface FeedVenue extends PostalAddress {
 
 export interface CalendarInfo {
   name: string;
-  /** The address of the file. */
   url: string;
 }
 
@@ -224,19 +223,20 @@ function timeZoneComponent(name: string, years: ReadonlySet<number>): string {
     const spans = offsetSpans(name, year);
     const standardMs = Math.min(...spans.map(({ offsetMs }) => offsetMs));
     for (const { offsetMs, untilMs } of spans) {
-      if (offsetMs !== before) {
-        const kind = offsetMs === standardMs ? 'STANDARD' : 'DAYLIGHT';
-        const from = before ?? offsetMs;
-        const start = formatWallTime(startMs + from)
-          .replace(/[-:]/g, '')
-          .replace(' ', 'T');
-        const [fromText, toText] = [from, offsetMs].map((ms) => offsetText(ms / 60_000));
-        lines.push(`BEGIN:${kind}`, `DTSTART:${start}`);
-        lines.push(`TZOFFSETFROM:${fromText}`, `TZOFFSETTO:${toText}`, `END:${kind}`);
-      }
+      const kind = offsetMs === standardMs ? 'STANDARD' : 'DAYLIGHT';
+      if (offsetMs !== before) lines.push(...offsetChange(kind, startMs, before ?? offsetMs, offsetMs));
       before = offsetMs;
       startMs = untilMs;
     }
   }
   return `${[...lines, 'END:VTIMEZONE'].join('\r\n')}\r\n`;
+}
+
+/** DTSTART is on the clock before the change: `DTSTART:20270328T020000` in Berlin. */
+function offsetChange(kind: 'STANDARD' | 'DAYLIGHT', atMs: number, fromMs: number, toMs: number): string[] {
+  const start = formatWallTime(atMs + fromMs)
+    .replace(/[-:]/g, '')
+    .replace(' ', 'T');
+  const [from, to] = [fromMs, toMs].map((ms) => offsetText(ms / 60_000));
+  return [`BEGIN:${kind}`, `DTSTART:${start}`, `TZOFFSETFROM:${from}`, `TZOFFSETTO:${to}`, `END:${kind}`];
 }
