@@ -71,6 +71,7 @@ export function createApplication(options: ApplicationOptions) {
       site: services.site,
       today: () => todayAt(services),
       replicaVersion: () => replica.version,
+      // The first mount is always `/calendar/events/v1` (`loadConfig`).
       read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
       charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
       // 404 for an event that the replica does not have for the public.

@@ -294,7 +294,7 @@ type SectionOf<Properties> = {
 
 type HasDefault = { default: unknown };
 
-/** Of an item of `push`, which requires `url`: `{ url: string }`. `SectionOf` has `{ url?: string; secret?: string }`. */
+/** Of an item of `push`, which requires `url`: `{ url: string }`. Its `SectionOf` has `url?: string`. */
 type RequiredOf<Properties, Schema> = Schema extends { required: readonly (infer Key extends keyof Properties)[] }
   ? { [Name in Key]: ValueOf<Properties[Name]> }
   : unknown;

@@ -77,8 +77,8 @@ export class CmsRecords {
   }
 
   /**
-   * The sync fetches published records that a caller got and the replica lacks, such as one of the last seconds. Who
-   * shows them from the replica waits for it; who shows what the CMS sent does not.
+   * The sync fetches published records that a caller got and the replica lacks, such as one of the last seconds. A
+   * caller waits only if its response shows them from the replica, as it does the terms of an event. Never rejects.
    */
   readonly #fetchUnknown = (kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<boolean> => {
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
@@ -172,7 +172,6 @@ export class CmsRecords {
   ): Promise<{ record: RecordOf[K]; cmsRecord: CmsRecord }> {
     const cmsRecord = await this.#parts.cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
     const fetched = this.#fetchUnknown(kind, [cmsRecord]);
-    // A response shows an event's terms as the replica has them.
     if (isTermKind(kind)) await fetched;
     return { record: this.#pickOccurrence(kind, id, cmsRecord, this.#toRecord(kind, cmsRecord)), cmsRecord };
   }

@@ -275,16 +275,16 @@ function serializeImage(image: ImageRecord): JsonObject {
 const COPIED = { event: copiedFields('event'), venue: copiedFields('venue'), organizer: copiedFields('organizer') };
 
 /**
- * The properties that are the record's own values. Those of a locked record are blank; those that the original does
- * not take, such as coordinates, are left out then, as without a value.
+ * The properties that are the record's own values. Those of a locked record are blank. Additions, such as coordinates,
+ * are left out instead, and also if the record has no value.
  */
 function copiedValues(record: PostRecord, isLocked: boolean): JsonObject {
   const values: JsonObject = {};
   for (const [name, { key, type, empty, parameter }] of COPIED[record.kind]) {
     const value = Reflect.get(record, key);
     if (parameter?.addition && (isLocked || value === empty)) continue;
-    if (isLocked) values[name] = type === 'boolean' ? null : '';
-    else values[name] = value;
+    const blank = type === 'boolean' ? null : '';
+    values[name] = isLocked ? blank : value;
   }
   return values;
 }

@@ -97,10 +97,10 @@ export const hintOf = ({ hint, schema }: ParamType, value?: unknown): string | u
 const UNDECLARED: ReadonlySet<string> = new Set([...Object.keys(GLOBAL_LIMITS), 'context', '_embed']);
 
 /** The names that the endpoint does not know: they have no effect. Scripts add `_=123` to get past caches. */
-export const unknownNames = ({ parameters }: Endpoint, sent: Record<string, unknown>): string[] =>
-  Object.keys(sent).filter(
-    (name) => name !== '_' && !UNDECLARED.has(name) && !parameters.some((one) => one.name === name && !one.inPath),
-  );
+export function unknownNames({ parameters }: Endpoint, sent: Record<string, unknown>): string[] {
+  const isDeclared = (name: string) => parameters.some((one) => one.name === name && !one.inPath);
+  return Object.keys(sent).filter((name) => name !== '_' && !UNDECLARED.has(name) && !isDeclared(name));
+}
 
 function parseInput(
   parameters: readonly Parameter[],

@@ -121,7 +121,7 @@ export function pluginCurrency(cost: Cost): { symbol: string; position: Position
 
 const withoutRuns = (text: string): string => phpTrim(text.replace(/[\t\n\r ]+/g, ' '));
 
-/** The numbers of all parts, equal ones once, and the parts without one. */
+/** The numbers of all parts, equal ones once (the last of `8,50` and `8.5`), and the parts without one. */
 function pluginNumbers(parts: string[]): string[] {
   const numbers = parts.flatMap((part) => part.match(/[,.]?\d+[,.]?\d*/g) ?? [part]);
   const decimalsOf = (number: string): number => /\d[,.](\d*)$/.exec(number)?.[1]?.length ?? 0;
@@ -175,6 +175,7 @@ export function parseCost(cost: Cost) {
   if (amounts.length === 0) return parsed;
   const unsigned = texts.map(({ text }) => text);
   const own = pluginCurrency(isList ? unsigned : (unsigned[0] ?? ''));
+  // The plugin takes `Free -` for the symbol of `Free - 20`.
   const label = own.position === 'prefix' && DASH_AT_END.test(own.symbol) ? own.symbol.slice(0, -1).trimEnd() : '';
   // `CHF -15.`, as The Events Calendar shows `CHF 15.-`: what stands before the dash is the currency.
   if (label !== '' && !DASH_AT_END.test(label) && !isCurrencySign(label)) return { ...parsed, label };
