@@ -4,7 +4,7 @@
 export const LIMITS = {
   upstream: {
     limits: {
-      /** Waiting calls of authenticated callers, and as many of the sync; a fifth for anonymous lookups and logins. */
+      /** Waiting calls of callers with accounts, and as many of the sync. Anonymous lookups and logins: a fifth each. */
       queue: 100,
       /** A site that takes no connection in this time is down, not slow. */
       connectTimeoutMs: 2000,

@@ -81,6 +81,7 @@ function differs(
   const isDifferent = (name: string) => counts(name) && sent[name] !== undefined && fields[name] !== stored[name];
   if (copiedFields(record.kind).some(([, { key }]) => isDifferent(key)) || isDifferent('author')) return true;
   if (fields.image && fields.image !== record.image) return true;
+  // `false` is the same as no value.
   const customFields = Object.entries((fields.customFields as LinkedRecord['customFields']) ?? {});
   if (customFields.some(([name, value]) => (value || '') !== (record.customFields?.[name] || ''))) return true;
   const description = String(fields.description ?? '');

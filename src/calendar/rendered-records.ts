@@ -129,7 +129,10 @@ export class RenderedList {
 
 const COMMA = utf8(',');
 
-/** What identifies a public list: the ETags of its items and the rest. Its cache tags name each record once. */
+/**
+ * What identifies a public list: the ETags of its items and the rest. Of its cache tags those of the items come first:
+ * a header has room for the first ones.
+ */
 export function identityOfList(
   name: string,
   items: readonly RenderedRecord[],

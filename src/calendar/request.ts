@@ -65,7 +65,7 @@ function scopesOf(actor: Actor, permissions: ActionPermissions | undefined): Unp
   return [...(ofAll.length > 0 ? [{ statuses: ofAll }] : []), ...(ofOwn.length > 0 ? [own] : [])];
 }
 
-/** The unpublished records of these kinds that the actor may list; no kind for the public. Throws `CmsUnavailable`. */
+/** The unpublished records of these kinds that the actor may list; `{}` for the public. Throws `CmsUnavailable`. */
 export async function unpublishedScopes(
   services: { permissions: Permissions; mapping: Mapping },
   kinds: readonly PostKind[],

@@ -18,6 +18,7 @@ export function invalidParams(
 ): ApiError {
   const params = Object.fromEntries(errors.map(({ name, message }) => [name, message ?? 'Invalid parameter.']));
   const detailed = errors.filter(({ detail }) => detail);
+  // PHP writes an empty object as `[]`.
   const details = detailed.length > 0 ? Object.fromEntries(detailed.map(({ name, detail }) => [name, detail])) : [];
   const hints = errors.flatMap(({ name, hint }) => (hint === undefined ? [] : [[name, hint] as const]));
   return new ApiError(400, 'rest_invalid_param', `Invalid parameter(s): ${errors.map(({ name }) => name).join(', ')}`, {

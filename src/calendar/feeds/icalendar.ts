@@ -201,8 +201,8 @@ export function placeOf({ venue, online_url: online }: Pick<FeedEvent, 'venue' |
 const FIRST_ZONE_YEAR = 1970;
 
 /**
- * The zone by which apps read the wall times of the event as their instants. Undefined for a fixed offset or an
- * abbreviation, and for a time that the clock shows twice or skips: such times must be written in UTC.
+ * The zone by which apps read the wall times of the event as their instants. Undefined, so that they are written in
+ * UTC, for a fixed offset or an abbreviation, and for a time that the clock shows twice or skips: 02:30 in Berlin.
  */
 function namedZone({ timezone, ...event }: FeedEvent): ZoneYears | undefined {
   const zone = parseZone(timezone);
