@@ -4,7 +4,7 @@
 export const LIMITS = {
   upstream: {
     limits: {
-      /** Waiting calls of callers with accounts, and as many of the sync. Anonymous lookups and logins: a fifth each. */
+      /** Waiting calls of callers with accounts, and as many of the sync. Anonymous lookups, logins: a fifth each. */
       queue: 100,
       /** A site that takes no connection in this time is down, not slow. */
       connectTimeoutMs: 2000,

@@ -86,10 +86,7 @@ export class CmsRecords {
     return ids.length === 0 ? Promise.resolve(true) : this.#parts.sync.fetchChanged(ids.map((id) => ({ kind, id })));
   };
 
-  /**
-   * Resolves when the replica shows what visitors get of these records, or withholds them because that could not be
-   * read. Never rejects: the CMS has accepted the write.
-   */
+  /** Resolves when the replica shows what visitors get of the written records, or withholds them. Never rejects. */
   async #readAsVisitor(...written: readonly ChangedRecord[]): Promise<void> {
     const { sync, peers } = this.#parts;
     const read = () => sync.fetchWritten(written);

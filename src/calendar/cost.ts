@@ -87,8 +87,13 @@ function resolveCurrency(levels: Currency[], gateway: CostSettings) {
 }
 
 /**
- * Serializes a cost. `cost` is for display, as escaped HTML, in the currency that was typed, or else the record's,
- * the site's, the gateway's. `cost_details` has the record's currency, and the distinct values, lowest first.
+ * Serializes a cost. With the gateway's setting `$`:
+ *
+ *   text        symbol beside it    `cost`      symbol in `cost_details`
+ *   10                              $10         none
+ *   8 €                             8€          €
+ *   8 €         CHF                 CHF8        CHF
+ *   $5-$10                          $5 – $10    none
  */
 export function serializeCost(stored: StoredCost, settings: CostSettings = DEFAULTS.cost, site?: SiteSettings) {
   const parsed = parseCost(stored.cost);
@@ -105,7 +110,7 @@ export function serializeCost(stored: StoredCost, settings: CostSettings = DEFAU
   const usual = resolveCurrency(levels, settings);
   const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels], settings);
   const cost = displayCost(typed, (amount) => (isAfter ? `${amount}${symbol}` : `${symbol}${amount}`));
-  // Where `5` is shown as `$5`, the plugin's details of `$5-$10` name no symbol.
+  // The plugin finds no symbol in `$5-$10`.
   const isUsual = typed.symbol === '' || (symbolInText === '' && typed.symbol === usual.symbol);
   const hasStored = stored.symbol !== '' || stored.position !== '';
   const inDetails = hasStored || isUsual ? stored : typed;

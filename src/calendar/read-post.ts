@@ -253,10 +253,7 @@ function findInReplica({ replica, slugs }: Services, kind: PostKind, slug: strin
   return id;
 }
 
-/**
- * The id of a term in the replica, by slug, else by the slug that the text would get, else by name; the
- * lowest id of several.
- */
+/** The id of a term in the replica: by slug, else by the slug that the text would get, else by name; the lowest. */
 export function findTermByText({ replica }: Services, kind: TermKind, text: string): number | undefined {
   // Terms of a site without slugs have the empty one; a text without letters and digits would get it. A
   // number is an id.

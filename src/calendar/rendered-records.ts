@@ -29,6 +29,7 @@ const SHOWN_KINDS = { venue: 'venue', organizer: 'organizer', categories: 'categ
 function shownCacheTags(kind: Kind, json: JsonObject): string[] {
   if (kind !== 'event') return [];
   return Object.entries(SHOWN_KINDS).flatMap(([property, shownKind]) =>
+    // `venue` is one record or a list.
     ([json[property]].flat() as JsonObject[]).map(({ id }) => `${shownKind}-${id}`),
   );
 }

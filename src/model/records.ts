@@ -9,7 +9,6 @@ export type TermKind = 'category' | 'tag';
 export type Kind = PostKind | TermKind;
 /** What the replica stores by id, and what a request can create in the CMS. */
 export type KindOrImage = Kind | 'image';
-/** The kinds that an event links to. */
 export type LinkedKind = Exclude<PostKind, 'event'>;
 
 export const POST_KINDS: readonly PostKind[] = ['event', 'venue', 'organizer'];
