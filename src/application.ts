@@ -29,7 +29,7 @@ import { getRecord } from './store/records.ts';
 
 interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers'> {
   config: Config;
-  /** Of the application that a reload replaces: a replica has one, which numbers the databases of callers. */
+  /** On a reload: that of the replaced application. Two would both attach a `caller3` to the same replica. */
   unpublishedRecords?: UnpublishedRecordsCache | undefined;
   /** The service account of the settings. */
   serviceCredentials: Credentials;
@@ -71,6 +71,7 @@ export function createApplication(options: ApplicationOptions) {
       site: services.site,
       today: () => todayAt(services),
       replicaVersion: () => replica.version,
+      // The first mount is always `/calendar/events/v1` (`loadConfig`).
       read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
       charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
       // 404 for an event that the replica does not have for the public.

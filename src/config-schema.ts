@@ -273,7 +273,6 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   }),
 });
 
-/** The type of the values that a schema accepts. */
 type ValueOf<Schema> = Schema extends { properties: infer Properties }
   ? SectionOf<Properties> & RequiredOf<Properties, Schema>
   : Schema extends { enum: readonly (infer Value)[] }
@@ -293,13 +292,12 @@ type SectionOf<Properties> = {
   [Key in keyof Properties as Properties[Key] extends HasDefault ? Key : never]: ValueOf<Properties[Key]>;
 } & { [Key in keyof Properties as Properties[Key] extends HasDefault ? never : Key]?: ValueOf<Properties[Key]> };
 
-/** The keys under `required`, as in an item of `push`. */
+type HasDefault = { default: unknown };
+
+/** Of an item of `push`, which requires `url`: `{ url: string }`. Its `SectionOf` has `url?: string`. */
 type RequiredOf<Properties, Schema> = Schema extends { required: readonly (infer Key extends keyof Properties)[] }
   ? { [Name in Key]: ValueOf<Properties[Name]> }
   : unknown;
-
-/** A section has one: the defaults of its settings. */
-type HasDefault = { default: unknown } | { properties: unknown };
 
 type Settings = ValueOf<typeof CONFIG_SCHEMA>;
 /** The configuration with all defaults. Without `upstream.url` there is no CMS: `loadConfig` requires sources then. */

@@ -85,7 +85,6 @@ export const isMappingPath = (nameOrPath: string): boolean => /[\\/]|\.json$/.te
 export const basicCredentialsOf = ({ upstream: { user, password } }: Config): string | undefined =>
   user === undefined ? undefined : basicAuth(user, password);
 
-/** The `Authorization` header for a user and an application password. */
 export const basicAuth = (user: string, password = ''): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
@@ -130,7 +129,7 @@ export function readJsonFile(path: string, location: string): unknown {
   }
 }
 
-/** @param maxBytes of a file of at most so many bytes, and not of a pipe or a device, which may never end */
+/** @param maxBytes refuses a larger file, and a pipe or a device, which may never end */
 function readTextFile(path: string, location: string, maxBytes?: number): string {
   try {
     const stats = statSync(path);
@@ -188,7 +187,7 @@ function checkDependencies({ upstream, listen, sources, push = [] }: Config): vo
   const refuse = (isWrong: boolean, ...problem: [location: string, reason: string, remedy: string]) => {
     if (isWrong) throw new ConfigError(...problem);
   };
-  const hasSame = (values: readonly unknown[]) => new Set(values).size < values.length;
+  const hasDuplicates = (values: readonly unknown[]) => new Set(values).size < values.length;
   refuse(
     url === undefined && sources.length === 0,
     'CALENDAR_UPSTREAM_URL',
@@ -208,13 +207,13 @@ function checkDependencies({ upstream, listen, sources, push = [] }: Config): vo
     'Set upstream.user and its password, or read as a visitor.',
   );
   refuse(
-    hasSame(sources.map(({ name }) => name)),
+    hasDuplicates(sources.map(({ name }) => name)),
     'sources (CALENDAR_SOURCES)',
     'has two sources of one name',
     'Their events get their ids from it: choose another name for one of them.',
   );
   refuse(
-    hasSame(push.map((receiver) => receiver.url)),
+    hasDuplicates(push.map((receiver) => receiver.url)),
     'push (CALENDAR_PUSH)',
     'has two receivers with one url, by which their positions are kept',
     'Name all kinds in one of them.',
@@ -253,10 +252,7 @@ function rulesBelow(rule: Rule, path: string[]): [key: string, rule: Rule][] {
   return Object.entries(rule.properties).flatMap(([name, below]) => rulesBelow(below, [...path, name]));
 }
 
-/**
- * The key in capitals, without `listen` and without the `S` of seconds: `sync.intervalS` is
- * `CALENDAR_SYNC_INTERVAL`.
- */
+/** Without `listen` and the `S` of seconds: `sync.intervalS` is `CALENDAR_SYNC_INTERVAL`. */
 function variableOf(key: string): string {
   const name = key.replace(/^listen\./, '').replace(/S$/, '');
   const words = name.replace(/([a-z])([A-Z])/g, '$1_$2').replaceAll('.', '_');
@@ -302,16 +298,22 @@ function isServiceLink(variable: string, text: string): boolean {
 }
 
 /**
- * The value of a variable: a text as it stands, without outer blanks unless it is a secret; a list of texts by its
- * commas (`10.0.0.0/8, ::1`); and everything else as JSON (`3000`, `True`, the objects of `sources`).
+ * The value of a variable. A secret keeps its outer blanks.
+ *
+ *   CALENDAR_HOST=' ::1 '                       '::1'
+ *   CALENDAR_SOURCES='[{"name":"library"}]'     [{ name: 'library' }]: secret, and no text
+ *   CALENDAR_PORT=08080                         8080
+ *   CALENDAR_TRUST_PROXIES=True                 true
+ *   CALENDAR_TRUST_PROXIES='10.0.0.0/8, ::1'    ['10.0.0.0/8', '::1']
  */
 function parse(text: string, { types, fileVariable }: (typeof SETTINGS)[number]): unknown {
   const isSecret = fileVariable !== undefined;
   if (types.includes('string')) return isSecret ? text : text.trim();
-  // JSON has no leading zeros (`08080`), and its words are in lower case.
+  if (isSecret) return jsonOrText(text);
+  // JSON has no leading zeros, and its words are in lower case.
   const lower = text.trim().toLowerCase();
-  const value = jsonOrText(isSecret ? text : lower.replace(/^0+(?=\d)/, ''));
-  if (isSecret || !types.includes('array') || typeof value === 'boolean') return value;
+  const value = jsonOrText(lower.replace(/^0+(?=\d)/, ''));
+  if (typeof value === 'boolean' || !types.includes('array')) return value;
   const parts = text.split(',').map((part) => part.trim());
   return parts.filter((part) => part !== '');
 }

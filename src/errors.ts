@@ -149,10 +149,7 @@ export class CmsRedirected extends CmsUnavailable {
   }
 }
 
-/**
- * A mistake in the operator's configuration: its location, the reason and the remedy. Ends the process with
- * exit code 2.
- */
+/** A mistake in the operator's configuration: its location, the reason and the remedy. The exit code is 2. */
 export class ConfigError extends Error {
   readonly location: string;
   readonly remedy: string;

@@ -1,11 +1,10 @@
 // Sizes and times in sections of the configuration that no operator decides, each with its reason. Tests may replace
 // them. Other limits are constants beside their use.
 
-/** In the sections of the configuration, beside what an operator decides there (config-schema.ts). */
 export const LIMITS = {
   upstream: {
     limits: {
-      /** Waiting calls of authenticated callers, and as many of the sync; a fifth for anonymous lookups and logins. */
+      /** Waiting calls of callers with accounts, and as many of the sync. Anonymous lookups, logins: a fifth each. */
       queue: 100,
       /** A site that takes no connection in this time is down, not slow. */
       connectTimeoutMs: 2000,

@@ -180,13 +180,14 @@ export class Gateway {
     const changed = Object.keys({ ...this.#config, ...config }).filter(
       (key) => !isDeepStrictEqual(config[key as keyof Config], this.#config[key as keyof Config]),
     );
-    const lasting = changed.filter((key) => !RELOADABLE.has(key));
+    const needRestart = changed.filter((key) => !RELOADABLE.has(key));
     const mapping = loadMapping(config.mapping);
-    const isSame =
+    const isSameMapping =
       mapping.name === this.#mapping.name && mappingFingerprint(mapping) === mappingFingerprint(this.#mapping);
-    if (!isSame) lasting.push('mapping');
-    if (lasting.length > 0) throw new ConfigError(lasting.join(', '), 'changed', 'Restart the gateway.');
-    this.#current = { ...this.#current, ...this.#openApplication(config, this.#current) };
+    if (!isSameMapping) needRestart.push('mapping');
+    if (needRestart.length > 0) throw new ConfigError(needRestart.join(', '), 'changed', 'Restart the gateway.');
+    const { unpublishedRecords } = this.#current.services;
+    this.#current = { ...this.#current, ...this.#openApplication(config, this.#current, unpublishedRecords) };
     this.#config = config;
     return changed;
   }
@@ -263,7 +264,8 @@ export class Gateway {
 
   #openApplication(
     config: Config,
-    { replica, peers, sync, services }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'> & Partial<Application>,
+    { replica, peers, sync }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'>,
+    unpublishedRecords?: Application['services']['unpublishedRecords'],
   ) {
     const cluster = this.#cluster;
     // Redis holds user names only as hashes with this secret, which all gateways of a site share. Without a password
@@ -274,7 +276,6 @@ export class Gateway {
       idempotencyKeys: createSharedIdempotencyKeys(cluster),
     };
     const { cms, serviceCredentials } = this.#openedCms;
-    const unpublishedRecords = services?.unpublishedRecords;
     const parts = { replica, peers, sync, unpublishedRecords, mapping: this.#mapping, observe: this.#observe };
     return createApplication({ config, cms, serviceCredentials, ...parts, ...shared });
   }

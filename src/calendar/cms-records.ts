@@ -77,8 +77,8 @@ export class CmsRecords {
   }
 
   /**
-   * The sync fetches published records that a caller got and the replica lacks, such as one of the last seconds. Who
-   * shows them from the replica waits for it; who shows what the CMS sent does not.
+   * The sync fetches published records that a caller got and the replica lacks, such as one of the last seconds. A
+   * caller waits only if its response shows them from the replica, as it does the terms of an event. Never rejects.
    */
   readonly #fetchUnknown = (kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<boolean> => {
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
@@ -86,10 +86,7 @@ export class CmsRecords {
     return ids.length === 0 ? Promise.resolve(true) : this.#parts.sync.fetchChanged(ids.map((id) => ({ kind, id })));
   };
 
-  /**
-   * Resolves when the replica shows what visitors get of these records, or withholds them because that could not be
-   * read. Never rejects: the CMS has accepted the write.
-   */
+  /** Resolves when the replica shows what visitors get of the written records, or withholds them. Never rejects. */
   async #readAsVisitor(...written: readonly ChangedRecord[]): Promise<void> {
     const { sync, peers } = this.#parts;
     const read = () => sync.fetchWritten(written);
@@ -130,8 +127,8 @@ export class CmsRecords {
   }
 
   /**
-   * The body of a create (without `id`) or of an update. Throws what the write of these fields would throw before it:
-   * `checkWrite` calls it for that alone.
+   * The body of a create (without `id`) or of an update. Throws what the mapping refuses, such as a text that a number
+   * field cannot store: `checkWrite` calls it for that alone.
    * @param current the CMS record, if the caller has just read it for this update
    */
   async bodyOf<K extends Kind>(
@@ -172,7 +169,6 @@ export class CmsRecords {
   ): Promise<{ record: RecordOf[K]; cmsRecord: CmsRecord }> {
     const cmsRecord = await this.#parts.cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
     const fetched = this.#fetchUnknown(kind, [cmsRecord]);
-    // A response shows an event's terms as the replica has them.
     if (isTermKind(kind)) await fetched;
     return { record: this.#pickOccurrence(kind, id, cmsRecord, this.#toRecord(kind, cmsRecord)), cmsRecord };
   }
@@ -208,8 +204,8 @@ export class CmsRecords {
     const body = await this.bodyOf(kind, undefined, fields, request);
     const call = callOptions(request);
     const creationKey = await creationKeyFor(request, kind);
-    // WordPress inserts a record before it checks terms and meta, and keeps it if it then refuses these. A CMS that
-    // did not answer is not asked again: the error says that the outcome is unknown.
+    // WordPress inserts a record before it checks terms and meta, and keeps it if it then refuses these: `written` is
+    // not `no`. A CMS that did not answer is not asked again: the error says that the outcome is unknown.
     const noteInserted = async (rejection: CmsRejected): Promise<never> => {
       if (rejection.written !== 'no') {
         const { id } = await this.findCreated(kind, creationKey, request).catch(() => ({ id: undefined }));
@@ -228,7 +224,6 @@ export class CmsRecords {
     return this.#written(kind, sentAgain ? await this.#parts.cms.update(kindMapping, id, sentAgain, call) : created);
   }
 
-  /** @param current the CMS record, if the caller has just read it for this update */
   async update<K extends Kind>(
     kind: K,
     id: number,

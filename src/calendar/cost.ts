@@ -35,7 +35,7 @@ function costTexts(sent: unknown): string[] {
 /** As PHP's `htmlspecialchars_decode`: other entities stay. */
 const unescapeHtml = (text: string): string => text.replace(/&(?:amp|lt|gt|quot|#0{0,4}39);/g, decodeEntities);
 
-/** The cost as a plain number, if it is one amount in the site's currency (`Free` is 0); otherwise unchanged. */
+/** `8 €` on a site with `€` is `8`, and `Free` is `0`. A cost that is not one amount in the site's currency stays. */
 export function numericCost(cost: Cost, settings = DEFAULTS.cost, site?: SiteSettings): Cost {
   if (typeof cost !== 'string') return cost;
   if (isFree(cost)) return '0';
@@ -75,20 +75,25 @@ const mayMean = (symbol: string, code = ''): boolean => fitsCurrency(symbol.trim
  */
 function resolveCurrency(levels: Currency[], gateway: CostSettings) {
   const all: Currency[] = [...levels, gateway];
-  const code = all.find((level) => level.symbol !== undefined || level.code)?.code;
-  const usualSymbol = code && !mayMean(gateway.symbol, code) ? code : gateway.symbol;
-  const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? usualSymbol;
+  const closestCode = all.find((level) => level.symbol !== undefined || level.code)?.code;
+  const lastSymbol = closestCode && !mayMean(gateway.symbol, closestCode) ? closestCode : gateway.symbol;
+  const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? lastSymbol;
   const position = all.find((level) => level.position)?.position ?? 'prefix';
   return {
     symbol,
     isAfter: position !== 'prefix',
-    code: code || all.find((level) => mayMean(symbol, level.code))?.code || currencyOf(symbol.trim()),
+    code: closestCode || all.find((level) => mayMean(symbol, level.code))?.code || currencyOf(symbol.trim()),
   };
 }
 
 /**
- * Serializes a cost. `cost` is for display, as escaped HTML, in the currency that was typed, or else the record's,
- * the site's, the gateway's. `cost_details` has the record's currency, and the distinct values, lowest first.
+ * Serializes a cost. With the gateway's setting `$`:
+ *
+ *   text        symbol beside it    `cost`      symbol in `cost_details`
+ *   10                              $10         none
+ *   8 €                             8€          €
+ *   8 €         CHF                 CHF8        CHF
+ *   $5-$10                          $5 – $10    none
  */
 export function serializeCost(stored: StoredCost, settings: CostSettings = DEFAULTS.cost, site?: SiteSettings) {
   const parsed = parseCost(stored.cost);
@@ -102,12 +107,13 @@ export function serializeCost(stored: StoredCost, settings: CostSettings = DEFAU
     code: /^[A-Z]{3}$/.test(stored.code) ? stored.code : undefined,
   };
   const levels = [ofRecord, ofSite(site)];
-  const untyped = resolveCurrency(levels, settings);
-  const { symbol, isAfter } = typed.symbol === '' ? untyped : resolveCurrency([typed, ...levels], settings);
+  const usual = resolveCurrency(levels, settings);
+  const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels], settings);
   const cost = displayCost(typed, (amount) => (isAfter ? `${amount}${symbol}` : `${symbol}${amount}`));
-  // `$5-$10` has the sign that its amounts would have without one: the details of the plugin do not name that.
-  const isUsual = symbolInText === '' && typed.symbol === untyped.symbol;
-  const inDetails = stored.symbol + stored.position !== '' || isUsual || typed.symbol === '' ? stored : typed;
+  // The plugin finds no symbol in `$5-$10`.
+  const isUsual = typed.symbol === '' || (symbolInText === '' && typed.symbol === usual.symbol);
+  const hasStored = stored.symbol !== '' || stored.position !== '';
+  const inDetails = hasStored || isUsual ? stored : typed;
   const texts = [...parsed.words, parsed.label].filter((text) => text !== '');
   return {
     fields: {

@@ -43,7 +43,7 @@ export interface DateWindow {
 
 /**
  * The default `start_date` and `end_date` of a list, before widening to whole days. As in the original, the list
- * begins on the day that the site's clock shows at 23:59 UTC of yesterday, and ends 24 months from now.
+ * begins on the day that the site's clock shows at 23:59 UTC of yesterday, and ends 24 months from now on UTC's clock.
  */
 export function defaultWindow(nowMs: number, zone: Zone): Record<'start_date' | 'end_date', WallTime> {
   const yesterday = Date.parse(`${new Date(nowMs).toISOString().slice(0, 10)}T00:00:00Z`) - 60_000;
@@ -97,25 +97,19 @@ export function dateWindow(values: Partial<Record<DateParameter, string>>, optio
   return { bounds, urlDates, validUntilMs: (Math.floor(options.nowMs / periodMs) + 1) * periodMs };
 }
 
-/**
- * The day of a bound is the written date; a UTC date if the text names a zone or is a Unix time. A relative phrase is
- * relative to the site's clock.
- */
 function sentBound(name: DateParameter, text: string, options: WindowOptions): Bound {
   const { strict, dayStarts } = options;
-  const relativeMs = RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS;
-  return {
-    wall: strict
-      ? parseWallTimeIn(name, text, options)
-      : COMPARISONS[name].widen(startOfDay(wholeDay(name, text, options)), dayStarts),
-    periodMs: ABSOLUTE.test(text) ? DAY_MS : relativeMs,
-  };
+  const wall = strict
+    ? parseWallTimeIn(name, text, options)
+    : COMPARISONS[name].widen(startOfDay(timeOnDay(name, text, options)), dayStarts);
+  if (ABSOLUTE.test(text)) return { wall, periodMs: DAY_MS };
+  return { wall, periodMs: RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS };
 }
 
 function defaultBound(name: DateParameter, { strict, nowMs, zone, dayStarts }: WindowOptions): Bound | undefined {
   if (!isDefaulted(name)) return undefined;
   const wall = defaultWindow(nowMs, zone)[name];
-  // The default end moves with the minute; only its day stays until midnight.
+  // The default end is a minute later each minute. Its day, and the default start, stay until midnight UTC.
   if (strict) return { wall, periodMs: SECOND_MS };
   return { wall: COMPARISONS[name].widen(startOfDay(wall), dayStarts), periodMs: DAY_MS };
 }
@@ -135,7 +129,14 @@ function readDate(name: string, text: string, clock: Clock): PhpDate {
   return date;
 }
 
-function wholeDay(name: string, text: string, { nowMs, zone }: Clock): WallTime {
+/**
+ * A time on the day that a bound means:
+ *
+ *   2027-05-01 23:00            2027-05-01, as written
+ *   2027-05-01T23:00-05:00      2027-05-02, in UTC; a Unix time too
+ *   today, 0                    on the site's clock
+ */
+function timeOnDay(name: string, text: string, { nowMs, zone }: Clock): WallTime {
   const seconds = parseUnixSeconds(text);
   // The original takes 0 for no value, and no value for now.
   if (seconds === 0) return wallAt(nowMs, zone);

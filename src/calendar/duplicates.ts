@@ -16,9 +16,7 @@ const MAX_CANDIDATES = 200;
 /** Of titles and descriptions of candidates. The search ends there, as if there were no duplicate. */
 const MAX_COMPARED_CHARACTERS = 400_000;
 
-/**
- * Without tags, entities, typography, letter case and repeated spaces, so that sent and rendered text compare equal.
- */
+/** Sent and rendered text compare equal: `It's  <b>Jazz</b>` and `It&#8217;s Jazz` both give `it's jazz`. */
 export function comparableText(html: string): string {
   const text = undoTypography(decodeEntities(htmlText(html)));
   return text.replace(/-{2,}/g, '-').replace(/\s+/g, ' ').trim().toLowerCase();
@@ -67,7 +65,7 @@ function findSame(
   return undefined;
 }
 
-/** Whether the record differs in a sent field besides its title. */
+/** Whether the record differs from `fields`, what a new one would get, in a field besides its title that was sent. */
 function differs(
   services: Services,
   record: LinkedRecord,
@@ -83,6 +81,7 @@ function differs(
   const isDifferent = (name: string) => counts(name) && sent[name] !== undefined && fields[name] !== stored[name];
   if (copiedFields(record.kind).some(([, { key }]) => isDifferent(key)) || isDifferent('author')) return true;
   if (fields.image && fields.image !== record.image) return true;
+  // `false` is the same as no value.
   const customFields = Object.entries((fields.customFields as LinkedRecord['customFields']) ?? {});
   if (customFields.some(([name, value]) => (value || '') !== (record.customFields?.[name] || ''))) return true;
   const description = String(fields.description ?? '');

@@ -101,7 +101,7 @@ async function checkedFields(write: PostWrite<'event'>): Promise<CheckedFields> 
     const isNumber = services.mapping.kinds.event.numeric.has('cost');
     fields.cost = encodeCost(isNumber ? numericCost(cost, services.cost, services.site().settings) : cost);
   }
-  // A new event without a website may have `"0"` in the body, as in The Events Calendar.
+  // As in The Events Calendar, a create takes `website: "0"` for none, and an update stores it.
   const hasWebsite = stored ? byField.website !== undefined : byField.website && byField.website !== '0';
   if (hasWebsite) fields.website = String(byField.website ?? '');
   const targets: Targets = {};

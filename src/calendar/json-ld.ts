@@ -52,6 +52,7 @@ export function venueJsonLd(venue: VenueRecord, image?: string): JsonObject {
   const address = {
     streetAddress: escapeHtmlOnce(venue.address),
     addressLocality: escapeHtmlOnce(venue.city),
+    // Not escaped in the original.
     addressRegion: regionOf(venue),
     postalCode: escapeHtmlOnce(venue.zip),
     addressCountry: escapeHtmlOnce(venue.country),
@@ -93,9 +94,7 @@ function offers(event: EventRecord, offer: Offer): JsonObject {
   };
 }
 
-/**
- * The whole excerpt, or the first thirty words of the description: one paragraph of escaped HTML, then a literal `\n`.
- */
+/** The excerpt, or the first thirty words of the description: a paragraph of escaped HTML, then a literal `\n`. */
 export function description(record: { excerpt: string; description: string }): string {
   const text = typedText(htmlText(withoutShortcodes(record.excerpt || record.description)))
     .replace(/\s+/g, ' ')
@@ -115,13 +114,13 @@ const escapeScript = (text: string): string =>
     .join("\\'");
 
 /**
- * As PHP's `preg_replace('#\[.+\]#U', '')`, by which The Events Calendar drops shortcodes, and other texts in brackets.
- * A bracket that is not closed takes the rest of its line, which stays: so each character is read once.
+ * As PHP's `preg_replace('#\[.+\]#U', '')`, by which The Events Calendar drops shortcodes: `See [gallery ids="1"]` is
+ * `See `. An open bracket (`See [below`) matches to the end of its line, and stays: so each character is read once.
  */
 const withoutShortcodes = (html: string): string =>
   html.replace(/\[[^\n][^\]\n]*(\]?)/g, (text, close) => (close ? '' : text));
 
-/** The typed characters, which The Events Calendar puts into `json_ld`, for the entities of WordPress's typography. */
+/** Entities of WordPress's typography as they were typed: `&#8217;` is `'`, `&#8211;` is `-`. `&#8364;` stays. */
 const typedText = (html: string): string =>
   html.replace(/&#(\d{1,5});/g, (entity, code: string) => {
     const character = String.fromCharCode(Number(code));

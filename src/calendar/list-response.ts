@@ -62,14 +62,14 @@ async function withAccess<T>(
   const [ofList] = kinds;
   const isStaff = ofList !== undefined && scopes[ofList] !== undefined;
   const sent = input.values.status as string[] | undefined;
-  const rest = {
+  const common = {
     statuses: isStaff ? (sent ?? ANY_STATUS) : undefined,
-    status: sent ? sent.join(',') : isStaff ? 'any' : 'publish',
+    status: sent?.join(',') ?? (isStaff ? 'any' : 'publish'),
   };
   if (Object.keys(scopes).length === 0)
-    return use({ visible: replica.db, isPublic: true, ...rest, async addImagesOf() {} });
+    return use({ visible: replica.db, isPublic: true, ...common, async addImagesOf() {} });
   return unpublishedRecords.use(request, scopes, ({ records: visible, addImagesOf }) =>
-    use({ visible, isPublic: false, addImagesOf, ...rest }),
+    use({ visible, isPublic: false, addImagesOf, ...common }),
   );
 }
 
@@ -150,7 +150,6 @@ export function requestedPage(values: Record<string, unknown>, { perPage, maxPer
   return { page, limit: size, offset };
 }
 
-/** The number of pages, 0 for an empty list. */
 export const totalPages = (total: number, perPage: number): number => Math.ceil(total / perPage);
 
 /** A parameter as sent. Each property of an object becomes a parameter of its own; commas join a list. */

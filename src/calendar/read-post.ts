@@ -140,9 +140,7 @@ async function lookUpPost<K extends PostKind>(kind: K, id: number, request: ApiR
   throw isCancelled() ? noLongerAvailable() : unknownId(kind, id);
 }
 
-/**
- * The error for an id that no record of the kind has in the CMS. For an event it says so if another record has the id.
- */
+/** The error for an id that no record of the kind has in the CMS. Of an event: whether another record has the id. */
 export async function missingPost(kind: PostKind, id: number, request: ApiRequest): Promise<ApiError> {
   const { replica, lookupLimit, cms } = request.services;
   if (kind === 'event') {
@@ -255,10 +253,7 @@ function findInReplica({ replica, slugs }: Services, kind: PostKind, slug: strin
   return id;
 }
 
-/**
- * The id of a term in the replica, by slug, else by the slug that the text would get, else by name; the
- * lowest id of several.
- */
+/** The id of a term in the replica: by slug, else by the slug that the text would get, else by name; the lowest. */
 export function findTermByText({ replica }: Services, kind: TermKind, text: string): number | undefined {
   // Terms of a site without slugs have the empty one; a text without letters and digits would get it. A
   // number is an id.

@@ -29,6 +29,7 @@ const SHOWN_KINDS = { venue: 'venue', organizer: 'organizer', categories: 'categ
 function shownCacheTags(kind: Kind, json: JsonObject): string[] {
   if (kind !== 'event') return [];
   return Object.entries(SHOWN_KINDS).flatMap(([property, shownKind]) =>
+    // `venue` is one record or a list.
     ([json[property]].flat() as JsonObject[]).map(({ id }) => `${shownKind}-${id}`),
   );
 }
@@ -39,7 +40,6 @@ function render({ kind, id }: CalendarRecord, json: JsonObject): RenderedRecord 
   return { bytes, etag: `"${contentHash(bytes)}"`, cacheTags: [`${kind}-${id}`, ...shownCacheTags(kind, json)] };
 }
 
-/** A rendered record as an object. */
 export const parseRendered = (bytes: Uint8Array): JsonObject => JSON.parse(new TextDecoder().decode(bytes));
 
 /** Renders the JSON of a public record, and caches it until the record or anything in it changes. */
@@ -130,7 +130,10 @@ export class RenderedList {
 
 const COMMA = utf8(',');
 
-/** What identifies a public list: the ETags of its items and the rest. Its cache tags name each record once. */
+/**
+ * What identifies a public list: the ETags of its items and the rest. Of its cache tags those of the items come first:
+ * a header has room for the first ones.
+ */
 export function identityOfList(
   name: string,
   items: readonly RenderedRecord[],

@@ -45,8 +45,8 @@ export function createRequestImages(request: Omit<ApiRequest, 'baseUrl'>): Reque
       if (!isId && !URL.canParse(text)) return false;
       const { account } = request.actor;
       // The write of an anonymous caller fails later, with 401: nothing is fetched for it.
-      if (!isId && !account) return true;
-      if (!isId && !account!.mayUpload) return false;
+      if (!isId && account === undefined) return true;
+      if (!isId && !account?.mayUpload) return false;
       if (usable.has(text)) return true;
       const found = isId ? await findUploaded(Number(text)) : await findByUrl(text, account!.userId);
       if (found !== undefined) usable.set(text, found);

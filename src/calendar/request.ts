@@ -48,7 +48,13 @@ export interface UnpublishedScope {
 
 export type UnpublishedScopes = Readonly<Partial<Record<PostKind, readonly UnpublishedScope[]>>>;
 
-/** The unpublished records that the actor's lists have beside the published ones; none for those who edit nothing. */
+/**
+ * The unpublished records that the actor's lists have beside the published ones; none for those who edit nothing.
+ *
+ *   readOwn                             [{ statuses: all five, author: 7 }]
+ *   readOwn, readOthers                 [{ statuses: all but private }, { statuses: ['private'], author: 7 }]
+ *   readOwn, readOthers, readPrivate    [{ statuses: all five }]
+ */
 function scopesOf(actor: Actor, permissions: ActionPermissions | undefined): UnpublishedScope[] {
   if (!actor.account || !can(actor, 'edit', permissions)) return [];
   const ofAll = UNPUBLISHED_STATUSES.filter((status) =>
@@ -59,7 +65,7 @@ function scopesOf(actor: Actor, permissions: ActionPermissions | undefined): Unp
   return [...(ofAll.length > 0 ? [{ statuses: ofAll }] : []), ...(ofOwn.length > 0 ? [own] : [])];
 }
 
-/** The unpublished records of these kinds that the actor may list; no kind for the public. Throws `CmsUnavailable`. */
+/** The unpublished records of these kinds that the actor may list; `{}` for the public. Throws `CmsUnavailable`. */
 export async function unpublishedScopes(
   services: { permissions: Permissions; mapping: Mapping },
   kinds: readonly PostKind[],

@@ -37,8 +37,11 @@ export function linkedSearchWords(text: string): SearchWord[] {
 const unquote = (part: string): string => trimCharacters(part, /^"[^"]+"$/.test(part) ? `"'` : `"' `);
 
 /**
- * Parses a search text for events. A leading dash excludes a word. Stop words are dropped. Both apply inside
- * quotes too.
+ * Parses a search text for events.
+ *
+ *   jazz -rock in the park    jazz, park, and not rock
+ *   "folk night" "-rock"      the phrase `folk night`, and not rock
+ *   the, a text of ten words  the whole text as a phrase
  * @returns no words for a blank text, which matches everything
  * @throws ApiError 400 for many words that no index has
  */

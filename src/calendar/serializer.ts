@@ -85,7 +85,7 @@ function commonProperties(record: PostRecord, { services }: Audience): JsonObjec
  */
 export function serialize(record: CalendarRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
   if (isTermRecord(record)) return serializeTerm(record, audience);
-  return record.kind === 'event' ? serializeEvent(record, audience, options) : linked(record, audience, options);
+  return record.kind === 'event' ? serializeEvent(record, audience, options) : linkedJson(record, audience, options);
 }
 
 function serializeEvent(record: EventRecord, audience: Audience, options: SerializeOptions): JsonObject {
@@ -94,7 +94,7 @@ function serializeEvent(record: EventRecord, audience: Audience, options: Serial
   const isLocked = record.protected && !unlocked;
   const budget = newBudget();
   const linkedOf = (kind: LinkedKind, ids: number[]): JsonObject[] =>
-    isLocked ? [] : shownRecords(kind, ids, audience, budget).map((each) => linked(each, audience, { single }));
+    isLocked ? [] : shownRecords(kind, ids, audience, budget).map((each) => linkedJson(each, audience, { single }));
   const venues = linkedOf('venue', record.venues);
   const image = imageOf(record, audience);
   const { settings, timezone } = site();
@@ -180,8 +180,8 @@ function unprotectedRecords<K extends LinkedKind>(kind: K, ids: number[], audien
   return shownRecords(kind, ids, audience, newBudget()).filter((record) => !record.protected);
 }
 
-/** Omits empty values. Blanks the values of a protected record and replaces its name by `[]`. */
-function linked(record: LinkedRecord, audience: Audience, options: SerializeOptions): JsonObject {
+/** Omits empty values. A protected venue with a city and without a phone has `venue: []`, `city: ''`, no `phone`. */
+function linkedJson(record: LinkedRecord, audience: Audience, options: SerializeOptions): JsonObject {
   const image = imageOf(record, audience);
   const { description, excerpt, slug } = record;
   const values = {
@@ -275,16 +275,16 @@ function serializeImage(image: ImageRecord): JsonObject {
 const COPIED = { event: copiedFields('event'), venue: copiedFields('venue'), organizer: copiedFields('organizer') };
 
 /**
- * The properties that are the record's own values. Those of a locked record are blank; those that the original does
- * not take, such as coordinates, are left out then, as without a value.
+ * The properties that are the record's own values. Those of a locked record are blank. Additions, such as coordinates,
+ * are left out instead, and also if the record has no value.
  */
 function copiedValues(record: PostRecord, isLocked: boolean): JsonObject {
   const values: JsonObject = {};
   for (const [name, { key, type, empty, parameter }] of COPIED[record.kind]) {
     const value = Reflect.get(record, key);
     if (parameter?.addition && (isLocked || value === empty)) continue;
-    if (isLocked) values[name] = type === 'boolean' ? null : '';
-    else values[name] = value;
+    const blank = type === 'boolean' ? null : '';
+    values[name] = isLocked ? blank : value;
   }
   return values;
 }

@@ -89,6 +89,7 @@ async function saveTerm(
   writableMapping(services, kind, id);
   const sent = FIELDS.filter((name) => byField[name] !== undefined).map((name) => [name, byField[name]]);
   const fields: Partial<TermFields> = Object.fromEntries(sent);
+  // As in the original, a category as its own parent is no error.
   if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
   if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');
   if (fields.name?.trim() === '') throw invalidParam('name', 'A name is required for this term.');
@@ -128,6 +129,7 @@ export const terms = (kind: TermKind) => ({
     return createdResponse(await saveTerm(kind, undefined, input, request), request);
   },
 
+  /** The response to a repeated create. */
   async readForReplay(id: number, request: ApiRequest): Promise<ApiResponse> {
     writableMapping(request.services, kind);
     const { record } = await request.services.cmsRecords.read(kind, id, request, { view: 'editor' });

@@ -22,7 +22,10 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Records that are written to the database in one turn of the event loop. */
 const RECORDS_PER_TURN = 20;
 
-/** The database of one caller. */
+/**
+ * The database of one caller. It is outdated after ten seconds, and when a record of its kinds has changed: then the
+ * last request that uses it closes it. One that no request uses makes room for another caller's.
+ */
 interface Entry {
   userId: number;
   /** `caller3` is the database with the number 3. */
@@ -30,9 +33,8 @@ interface Entry {
   records: UnpublishedRecords;
   /** Resolves when the records of the kind are there. A kind that changed since is read into another entry. */
   kinds: Map<PostKind, Promise<void>>;
-  /** How many requests use it. */
+  /** Requests that use it now. */
   uses: number;
-  /** No further request may use it. */
   isOutdated: boolean;
 }
 
@@ -168,6 +170,7 @@ async function* pagesOf(
 ): AsyncGenerator<readonly CmsRecord[]> {
   const { maxPageSize } = dependencies.cms;
   let limit = maxPageSize;
+  // `read / limit` is whole: 100, 10 and 1 divide what was read with the limit before.
   for (let read = 0; ; ) {
     if (read >= MAX_PAGES * maxPageSize) throw tooManyRecords(kind, MAX_PAGES * maxPageSize);
     const page = await readPage(dependencies, kind, { ...scope, limit, page: read / limit + 1 }, caller);

@@ -163,7 +163,15 @@ export async function postFields(write: PostWrite<PostKind>): Promise<Partial<Po
   return fields;
 }
 
-/** The status to store. Undefined: an update does not change it. */
+/**
+ * The status to store. Undefined: an update does not change it.
+ *
+ *   sent                        create                     update
+ *   trash                       draft (then `save`)        undefined (then `save`)
+ *   nothing                     publish, else draft        undefined
+ *   publish, future, private    as sent, else pending      as sent, else pending
+ *   draft, pending              as sent                    as sent
+ */
 function storedStatus(sent: string | undefined, mayPublish: boolean, isCreate: boolean): string | undefined {
   if (sent === 'trash') return isCreate ? 'draft' : undefined;
   if (sent === undefined) {
@@ -175,10 +183,7 @@ function storedStatus(sent: string | undefined, mayPublish: boolean, isCreate: b
 }
 
 /** The image of a body, uploaded if necessary. Call it last: an upload stays if a later step fails. */
-export async function imageField({
-  input,
-  request,
-}: PostWrite<PostKind>): Promise<Pick<PostFields, 'image'> | undefined> {
-  const { image } = input.byField;
-  return image === undefined ? undefined : { image: await request.images!.idOf(String(image)) };
+export async function imageField(write: PostWrite<PostKind>): Promise<Pick<PostFields, 'image'> | undefined> {
+  const { image } = write.input.byField;
+  return image === undefined ? undefined : { image: await write.request.images!.idOf(String(image)) };
 }

@@ -12,13 +12,13 @@ export interface ParamError {
   hint?: string | undefined;
 }
 
-/** Names the invalid parameters, in the given order. */
 export function invalidParams(
   errors: ParamError[],
   more: { data?: Record<string, unknown>; cause?: unknown } = {},
 ): ApiError {
   const params = Object.fromEntries(errors.map(({ name, message }) => [name, message ?? 'Invalid parameter.']));
   const detailed = errors.filter(({ detail }) => detail);
+  // PHP writes an empty object as `[]`.
   const details = detailed.length > 0 ? Object.fromEntries(detailed.map(({ name, detail }) => [name, detail])) : [];
   const hints = errors.flatMap(({ name, hint }) => (hint === undefined ? [] : [[name, hint] as const]));
   return new ApiError(400, 'rest_invalid_param', `Invalid parameter(s): ${errors.map(({ name }) => name).join(', ')}`, {
@@ -90,11 +90,9 @@ export const noLongerAvailable = (): ApiError =>
 export const eventWithoutDate = (): ApiError =>
   new ApiError(404, 'event-without-date', 'The requested event has no date');
 
-/** The event's password is missing or wrong. */
 export const passwordProtected = (): ApiError =>
   new ApiError(403, 'event-password-protected', 'The requested event is not accessible without a password');
 
-/** The record to be deleted is in the trash already. */
 export const alreadyTrashed = (kind: PostKind): ApiError =>
   new ApiError(410, `${kind}-is-in-trash`, `The ${kind} is already trashed`);
 
@@ -117,7 +115,6 @@ export const couldNotCreate = (kind: LinkedKind, cause?: ApiError): ApiError =>
     cause,
   });
 
-/** The client sent a `parent` for a tag. */
 export const tagHasNoParent = (): ApiError =>
   new ApiError(400, 'rest_taxonomy_not_hierarchical', 'Cannot set parent term, taxonomy is not hierarchical.');
 
@@ -143,7 +140,6 @@ export const readOnly = (kind: Kind): ApiError => notOffered(`This site offers i
 export const readOnlySource = (kind: Kind): ApiError =>
   new ApiError(403, 'calendar_source_read_only', `This ${kind} comes from a source, which is for reading only.`);
 
-/** There is no CMS. */
 export const readOnlyCalendar = (): ApiError =>
   new ApiError(403, 'calendar_source_read_only', 'This calendar has no CMS, and its sources are for reading only.');
 
@@ -151,10 +147,8 @@ export const readOnlyCalendar = (): ApiError =>
 export const readOnlyOccurrence = (seriesId: number): ApiError =>
   notOffered(`An occurrence of a series is for reading only. The series is event ${seriesId}.`);
 
-/** The mapping does not have this kind. */
 export const noSuchKind = (kind: Kind): ApiError => notOffered(`This site has no ${PLURALS[kind]}.`);
 
-/** The initial sync is not complete. */
 export const notReady = (percent: number): ApiError =>
   new ApiError(503, 'calendar_not_ready', `The calendar is syncing: ${percent} % done. Try again shortly.`, {
     data: { percent },
@@ -204,7 +198,6 @@ export const invalidJson = (cause: unknown, kind: keyof typeof JSON_ERRORS = 'sy
 export const invalidCallback = (): ApiError =>
   new ApiError(400, 'rest_callback_invalid', 'Invalid JSONP callback function.', { omitData: true });
 
-/** The consistency token of the request is none. */
 export const invalidVersion = (): ApiError =>
   new ApiError(400, 'rest_invalid_version', 'X-Calendar-Min-Version must be a value of X-Calendar-Version.');
 

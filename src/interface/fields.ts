@@ -50,6 +50,13 @@ type FieldParameter = Omit<Parameter, 'name' | 'recordKey'>;
 type FieldOptions = Partial<Omit<Field, 'key' | 'type' | 'empty'>>;
 export type FieldTable = Readonly<Record<string, Field>>;
 
+// Parts of rows. `city: linkedText('city', 'City', SEARCHED)` is the row
+//
+//   city: {
+//     key: 'city', type: 'text', empty: '', searched: true, copied: true,
+//     parameter: { type: types.clearableText, limit: SIZES.line, description: 'City', shownDefault: null },
+//   }
+
 const settable = (
   type: ParamType,
   limit: Limit,
@@ -78,39 +85,38 @@ const coordinate = (key: string, type: ParamType, name: string): Field =>
 /** The default that the namespace index shows for optional values. It has no effect. */
 const DEFAULT_NULL = { shownDefault: null };
 
-/** The fields that events, venues and organizers share. The index shows more defaults of organizers than of venues. */
+/**
+ * The fields that events, venues and organizers share. As in the original, the index shows the default null of the
+ * description and the image of venues and organizers, and of the others for organizers alone.
+ */
 const postFields = (kind: PostKind): FieldTable => {
   const isEvent = kind === 'event';
-  const linkedNull = isEvent ? {} : DEFAULT_NULL;
-  const organizerNull = kind === 'organizer' ? DEFAULT_NULL : {};
-  const title = settable(types.text, SIZES.text, isEvent ? 'Title' : 'Name', { required: true, ...organizerNull });
+  const nullIfLinked = isEvent ? {} : DEFAULT_NULL;
+  const nullIfOrganizer = kind === 'organizer' ? DEFAULT_NULL : {};
+  const textType = isEvent ? types.text : types.clearableText;
+  const imageType = isEvent ? types.image : types.clearableImage;
+  const title = settable(types.text, SIZES.text, isEvent ? 'Title' : 'Name', { required: true, ...nullIfOrganizer });
   return {
     [isEvent ? 'title' : kind]: html('title', title),
     slug: text('slug', isEvent ? settable(types.text, SIZES.slug, 'Slug') : {}),
-    description: html(
-      'description',
-      settable(isEvent ? types.text : types.clearableText, SIZES.longText, 'Description, HTML', linkedNull),
-    ),
+    description: html('description', settable(textType, SIZES.longText, 'Description, HTML', nullIfLinked)),
     excerpt: html('excerpt', isEvent ? settable(types.text, SIZES.text, 'Excerpt, HTML') : {}),
-    status: fieldOf('text', 'publish')('status', settable(types.status, SIZES.status, 'Status', organizerNull)),
-    author: id('author', settable(types.author, SIZES.number, 'User id of the author', organizerNull)),
-    date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time', organizerNull)),
-    date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC', organizerNull)),
+    status: fieldOf('text', 'publish')('status', settable(types.status, SIZES.status, 'Status', nullIfOrganizer)),
+    author: id('author', settable(types.author, SIZES.number, 'User id of the author', nullIfOrganizer)),
+    date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time', nullIfOrganizer)),
+    date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC', nullIfOrganizer)),
     modified: date('modified', 'site-time', { derived: true }),
     modified_utc: date('modifiedUtc', 'utc-time', { derived: true }),
     url: text('url', { derived: true }),
     protected: boolean('protected', false, { derived: true }),
-    image: id(
-      'image',
-      settable(isEvent ? types.image : types.clearableImage, SIZES.url, 'Id or URL of the featured image', linkedNull),
-    ),
+    image: id('image', settable(imageType, SIZES.url, 'Id or URL of the featured image', nullIfLinked)),
   };
 };
 
 const eventFlag = (key: string, description: string): Field =>
   boolean(key, false, copied(types.flag, SIZES.flag, description));
 
-/** An addition. An occurrence of a series may have another value than its event. */
+/** An addition. Its value in an occurrence may be another than in the series. */
 const addedText = (key: string, type: ParamType, limit: Limit, description: string): Field =>
   text(key, copied(type, limit, description, { addition: true }));
 

@@ -88,14 +88,12 @@ export function openApi(context: OpenApiContext): object {
 const DESCRIPTION = 'Events, venues, organizers, categories and tags.';
 const LICENSE = { name: 'MIT', url: 'https://opensource.org/license/mit' };
 
-/** By name. */
 const ERROR_RESPONSES: JsonObject = Object.fromEntries(
   Object.entries(STATUSES)
     .filter(([status]) => Number(status) >= 400)
     .map(([, { name, description }]) => [name, { description, content: { [JSON_TYPE]: { schema: ERROR_SCHEMA } } }]),
 );
 
-/** The status codes of the operation, in ascending order. */
 function statuses(operation: Operation, kind: Kind | undefined, { complete }: OpenApiContext): number[] {
   const listed = originalStatuses(operation, kind);
   if (!complete) return listed;

@@ -92,7 +92,6 @@ export interface Input {
   parameterOf: Record<string, string>;
 }
 
-/** JSON Schema. */
 export interface Schema {
   type?: string;
   description?: string;

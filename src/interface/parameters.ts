@@ -140,7 +140,6 @@ const termList = (kind: TermKind, plural: string): Parameter[] => [
   fields(kind),
 ];
 
-/** The parameters of the list of each kind. */
 export const LIST_PARAMETERS: Readonly<Record<Kind, Parameter[]>> = {
   event: [...eventListParameters, fields('event')],
   venue: linkedList('venue', 'venues'),

@@ -15,7 +15,6 @@ const dateTimeSchema = (description: string): Schema => ({
   ...textSchema(`${description}, as YYYY-MM-DD HH:MM:SS`),
   pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
 });
-/** A date of an event. */
 const eventDateSchema = (description: string): Schema => ({
   ...textSchema(`${description}, as YYYY-MM-DD HH:MM:SS; blank if the event has no date`),
   pattern: '^(\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2})?$',
@@ -191,7 +190,6 @@ export const RECORD_SCHEMAS = {
 
 export type SchemaName = keyof typeof RECORD_SCHEMAS;
 
-/** The schema of a record of each kind. */
 export const SCHEMA_NAMES: Record<Kind, SchemaName> = {
   event: 'Event',
   venue: 'Venue',
@@ -225,7 +223,6 @@ export const ERROR_SCHEMA: Schema = objectSchema(
   ['data'],
 );
 
-/** The response of `/changes`. */
 export const CHANGES_SCHEMA: Schema = objectSchema({
   changes: listSchema(
     objectSchema({
@@ -239,7 +236,6 @@ export const CHANGES_SCHEMA: Schema = objectSchema({
   has_more: { type: 'boolean', description: 'Whether further changes are known already' },
 });
 
-/** The schema of a page of a list. */
 export function listEnvelope(kind: Kind): Schema {
   const url: Schema = { type: 'string', format: 'uri' };
   return objectSchema(

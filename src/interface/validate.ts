@@ -8,7 +8,7 @@ import { BODY_PARAMETERS } from './fields.ts';
 import type { Input, JsonType, Parameter, ParamType, ReferenceChecks } from './parameter.ts';
 import type { Endpoint } from './routes.ts';
 import { GLOBAL_LIMITS, type Limit, MAX_NAMES, UNDECLARED_LIMIT } from './value-lengths.ts';
-import { parseBoolean, parseNumber } from './value-types.ts';
+import { parseBoolean, parseLinkedItems, parseNumber } from './value-types.ts';
 
 type RequestValues = Readonly<Record<'path' | 'query' | 'body', Record<string, unknown>>>;
 
@@ -97,10 +97,10 @@ export const hintOf = ({ hint, schema }: ParamType, value?: unknown): string | u
 const UNDECLARED: ReadonlySet<string> = new Set([...Object.keys(GLOBAL_LIMITS), 'context', '_embed']);
 
 /** The names that the endpoint does not know: they have no effect. Scripts add `_=123` to get past caches. */
-export const unknownNames = ({ parameters }: Endpoint, sent: Record<string, unknown>): string[] =>
-  Object.keys(sent).filter(
-    (name) => name !== '_' && !UNDECLARED.has(name) && !parameters.some((one) => one.name === name && !one.inPath),
-  );
+export function unknownNames({ parameters }: Endpoint, sent: Record<string, unknown>): string[] {
+  const isDeclared = (name: string) => parameters.some((one) => one.name === name && !one.inPath);
+  return Object.keys(sent).filter((name) => name !== '_' && !UNDECLARED.has(name) && !isDeclared(name));
+}
 
 function parseInput(
   parameters: readonly Parameter[],
@@ -135,12 +135,12 @@ const withoutNull = (data: Record<string, unknown>): Record<string, unknown> =>
 
 /** @throws ApiError 400 `rest_invalid_param` that names the values over the limits of these parameters */
 export function checkLengths(sources: readonly Record<string, unknown>[], parameters: readonly Parameter[] = []): void {
-  const errors = sources.flatMap((values) => tooLongValues(values, parameters));
+  const errors = sources.flatMap((values) => lengthErrors(values, parameters));
   // A name may be too long in the query and in the body.
   if (errors.length > 0) throw invalidParams([...new Map(errors.map((error) => [error.name, error])).values()]);
 }
 
-function tooLongValues(values: Record<string, unknown>, parameters: readonly Parameter[]): ParamError[] {
+function lengthErrors(values: Record<string, unknown>, parameters: readonly Parameter[]): ParamError[] {
   const names = Object.keys(values);
   const firstTooMany = names[MAX_NAMES];
   if (firstTooMany !== undefined)
@@ -151,11 +151,10 @@ function tooLongValues(values: Record<string, unknown>, parameters: readonly Par
     const value = values[name];
     if (isTooLong(value, limit)) return [{ name, message: `The value is too long: ${describeLimit(limit)}.` }];
     const { inline } = declared?.type ?? {};
-    if (!inline || typeof value !== 'object' || value === null) return [];
-    // A venue in the body of an event, or a list of them: `city: The value is too long`.
-    const records = [value, ...Object.values(value)].filter(isObject);
-    const [field] = records.flatMap((record) => tooLongValues(record, inline));
-    return field ? [{ name, message: `${field.name}: ${field.message}` }] : [];
+    if (!inline) return [];
+    // Of a venue in the body of an event: `city: The value is too long`.
+    const [inner] = parseLinkedItems(value).flatMap((item) => (isObject(item) ? lengthErrors(item, inline) : []));
+    return inner ? [{ name, message: `${inner.name}: ${inner.message}` }] : [];
   });
 }
 
@@ -167,9 +166,8 @@ function describeLimit({ characters, textCharacters, elementCharacters }: Limit)
 
 export function isTooLong(value: unknown, limit: Limit): boolean {
   const { characters, textCharacters = characters, elementCharacters = characters } = limit;
-  const isLong = (element: unknown): boolean => typeof element === 'string' && element.length > elementCharacters;
-  if (typeof value === 'string')
-    return value.length > textCharacters || (isLong(value) && value.split(',').some(isLong));
+  const isLongText = (element: unknown): boolean => typeof element === 'string' && element.length > elementCharacters;
+  if (typeof value === 'string') return value.length > textCharacters || value.split(',').some(isLongText);
   if (typeof value !== 'object' || value === null) return false;
-  return (Array.isArray(value) && value.some(isLong)) || JSON.stringify(value).length > characters;
+  return (Array.isArray(value) && value.some(isLongText)) || JSON.stringify(value).length > characters;
 }

@@ -1,11 +1,16 @@
 // Length limits of request values. `validate.ts` checks them before anything else reads a value.
 
-/** Characters are UTF-16 code units. Those of a list or object are those of its JSON. */
+/**
+ * Characters are UTF-16 code units. `{ characters: 500, textCharacters: 200, elementCharacters: 10 }` refuses
+ *
+ *   '4,music'         over 200, or an element (`music`) over 10
+ *   ['4', 'music']    over 500 as JSON, or an element over 10
+ *   { id: 4 }         over 500 as JSON
+ */
 export interface Limit {
   characters: number;
-  /** For a value that is one text, if it is lower than for a list or object. */
+  /** Default: `characters`. The same for `elementCharacters`. */
   textCharacters?: number;
-  /** For each element of a list, including lists as CSV. */
   elementCharacters?: number;
 }
 

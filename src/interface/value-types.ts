@@ -131,7 +131,6 @@ export function clearableWord(words: readonly string[]): ParamType {
   return { ...word, accepts: (value) => value === '' || word.accepts!(value) };
 }
 
-/** Some of these words. */
 export function someOf(words: readonly string[]): ParamType {
   const isOne = (word: unknown) => words.includes(String(word));
   const others = (value: unknown) => parseList(value).filter((word) => !isOne(word));
@@ -266,7 +265,6 @@ export const timeZone: ParamType = {
 
 const ID_LIST = { oneOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'string' }, { type: 'integer' }] };
 
-/** The id of an existing record. */
 export function existingId(kind: Kind): ParamType {
   return {
     ...count,
@@ -298,7 +296,6 @@ export function existingIds(kind: PostKind): ParamType {
 /** Parses the id in a path, which may have leading zeros and more digits than an id can have. */
 export const parsePathId = (value: unknown): number => Math.min(Number(value), Number.MAX_SAFE_INTEGER);
 
-/** The slug of an existing record. */
 export function existingSlug(kind: PostKind): ParamType {
   const hint = `There is no ${kind} with this slug.`;
   return { ...text, hint, verify: (value, checks) => checks.slugExists(kind, String(value)) };
@@ -379,7 +376,7 @@ async function isCreatable(
  * The elements of `venue` or `organizer` in an event's body: none if all are empty. An empty one beside
  * others is no record.
  */
-function parseLinkedItems(value: unknown): unknown[] {
+export function parseLinkedItems(value: unknown): unknown[] {
   if (isObject(value) && !isNumbered(value)) return isEmpty(value) ? [] : [value];
   const items = Array.isArray(value) ? value : parseList(value);
   return items.every(isEmpty) ? [] : items;

@@ -45,7 +45,7 @@ export function merged<Below extends object, Above extends object>(below: Below,
   return result as Below & Above;
 }
 
-/** Names that every object inherits, which a key would shadow, and `prototype`, which leads to those of classes. */
+/** Keys such as `__proto__` and `constructor`, which every object inherits, and `prototype`: no input may set them. */
 export const INHERITED_NAMES: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),
   'prototype',

@@ -9,7 +9,6 @@ export type TermKind = 'category' | 'tag';
 export type Kind = PostKind | TermKind;
 /** What the replica stores by id, and what a request can create in the CMS. */
 export type KindOrImage = Kind | 'image';
-/** The kinds that an event links to. */
 export type LinkedKind = Exclude<PostKind, 'event'>;
 
 export const POST_KINDS: readonly PostKind[] = ['event', 'venue', 'organizer'];
@@ -29,7 +28,6 @@ export const FIRST_EMBEDDED_ID = 2 ** 52;
 /** Records of sources, of all kinds: from the source's name and the record's key there. The numbers are still exact. */
 export const FIRST_SOURCE_ID = FIRST_EMBEDDED_ID + 2 ** 51;
 
-/** A day of 24 hours. */
 const DAY_MS = 86_400_000;
 
 /** `YYYY-MM-DD HH:MM:SS` without a zone. The field's description names the zone. */
@@ -71,16 +69,13 @@ export interface PostFields {
   excerpt: string;
   /** The CMS requires a password for the content. */
   protected: boolean;
-  /** Id of the featured image. */
   image: number;
   /** By the names that the mapping gives them. Absent without any; empty texts are left out. */
   customFields?: Readonly<Record<string, string | boolean>>;
 }
 
 export interface EventFields extends PostFields {
-  /**
-   * The times by which lists find and order it, if the site shows every event on its own clock; else `start` and `end`.
-   */
+  /** Lists find and order it by these if the site shows every event on its own clock, else by `start` and `end`. */
   listedTimes?: { start: WallTime; end: WallTime };
   allDay: boolean;
   /** The event's own wall time in `timezone`. */
@@ -225,7 +220,7 @@ export interface SiteSettings {
   timezoneMode?: 'site' | 'event';
 }
 
-/** The site as ids that are valid everywhere name it: its host and folder, `example.org` or `example.org/theatre`. */
+/** The host and folder of the site, `example.org` or `example.org/theatre`: no other site has them in its ids. */
 export function siteName({ url }: Site): string {
   const { hostname, pathname } = new URL(url);
   return hostname + pathname.replace(/\/$/, '');
@@ -252,13 +247,10 @@ const MAX_DAYS = 100_000;
 const IDS_PER_SERIES = MAX_DAYS * IDS_PER_DAY;
 /** How many series have occurrences: those of later ones would get the ids of embedded records. */
 const MAX_SERIES = Math.floor((FIRST_EMBEDDED_ID - FIRST_OCCURRENCE_ID) / IDS_PER_SERIES);
-/**
- * Series with ids of the CMS have numbers below this one. Series whose ids the gateway allocates have numbers
- * from this one on.
- */
+/** Series with ids of the CMS have lower numbers. Those of series whose ids the gateway allocates begin here. */
 const FIRST_ALLOCATED_SERIES = 200_000_000;
 
-/** The number of the series in the ids of its occurrences. Undefined if its id is too high. */
+/** The number of the series 12 is 12, that of 4,000,000,000,003 is 200,000,003. Undefined if the id is too high. */
 function seriesNumber(id: number): number | undefined {
   if (id < FIRST_ALLOCATED_ID) return id < FIRST_ALLOCATED_SERIES ? id : undefined;
   const number = id - FIRST_ALLOCATED_ID + FIRST_ALLOCATED_SERIES;

@@ -1,14 +1,12 @@
 // Bytes that have memory of their own: a cache that keeps them keeps nothing else. `Buffer.from(text)` and
 // `Buffer.concat` return slices of a pool, and a cached slice of a hundred bytes would keep the 8 KiB around it.
 
-/** A text in UTF-8. */
 export function utf8(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
   return bytes;
 }
 
-/** Of all chunks together. */
 export const byteLength = (chunks: readonly Uint8Array[]): number =>
   chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
 

@@ -26,19 +26,27 @@ export function encodeCost(cost: Cost): string {
 
 /** Encodes the text of a CMS field, together with what the CMS keeps beside it unless the text alone says that. */
 export function encodeStoredCost(text: string, { position, code, ...stored }: Omit<StoredCost, 'cost'>): string {
-  const own = pluginCurrency(decodeCost(text).cost);
+  const inText = pluginCurrency(decodeCost(text).cost);
   // With a classic theme the plugin stores `ab  €` for `ab 7 €`.
   const symbol = withoutRuns(stored.symbol);
-  const isInText = (symbol === '' || symbol === own.symbol) && (position === '' || position === own.position);
+  const isInText = (symbol === '' || symbol === inText.symbol) && (position === '' || position === inText.position);
   return isInText && code === '' ? text : JSON.stringify({ text, symbol, position, code });
 }
 
-/** Decodes what `encodeCost` or `encodeStoredCost` wrote, or any text written in the CMS itself. */
+/**
+ * Decodes what `encodeCost` or `encodeStoredCost` wrote, or any text written in the CMS itself.
+ *
+ *   8 €                                                         cost '8 €'
+ *   ["5","8"]                                                   cost ['5', '8']
+ *   ["[\"5\"]"]                                                 cost '["5"]'
+ *   {"text":"8","symbol":"€","position":"postfix","code":""}    cost '8', symbol '€', position 'postfix'
+ */
 export function decodeCost(encoded: string): StoredCost {
   const json = parseTexts(encoded);
   const { text = encoded, symbol = '', position = '', code = '' } = isObject(json) ? json : {};
   const list = isObject(json) ? parseTexts(String(text)) : json;
-  const cost = Array.isArray(list) ? (list.length > 1 ? list : (list[0] ?? '')) : String(text);
+  const [only = '', ...others] = Array.isArray(list) ? list : [String(text)];
+  const cost = others.length > 0 ? [only, ...others] : only;
   return { cost, symbol: String(symbol), position: String(position), code: String(code) };
 }
 
@@ -113,7 +121,7 @@ export function pluginCurrency(cost: Cost): { symbol: string; position: Position
 
 const withoutRuns = (text: string): string => phpTrim(text.replace(/[\t\n\r ]+/g, ' '));
 
-/** The numbers of all parts, equal ones once, and the parts without one. */
+/** The numbers of all parts, equal ones once (the last of `8,50` and `8.5`), and the parts without one. */
 function pluginNumbers(parts: string[]): string[] {
   const numbers = parts.flatMap((part) => part.match(/[,.]?\d+[,.]?\d*/g) ?? [part]);
   const decimalsOf = (number: string): number => /\d[,.](\d*)$/.exec(number)?.[1]?.length ?? 0;
@@ -146,7 +154,7 @@ export function parseCost(cost: Cost) {
   const shown = (isList ? cost.slice(0, MAX_TEXTS) : [cost]).map((text) => stripTags(text.slice(0, MAX_CHARACTERS)));
   const typed = shown.filter((text) => text !== '');
   const texts = typed.map(parseText);
-  const amounts = distinct(texts.flatMap((text) => text.amounts));
+  const amounts = sortedDistinct(texts.flatMap((text) => text.amounts));
   const whole = decodeEntities(typed.join('\n'));
   const signs = signsIn(whole);
   const parsed = {
@@ -167,6 +175,7 @@ export function parseCost(cost: Cost) {
   if (amounts.length === 0) return parsed;
   const unsigned = texts.map(({ text }) => text);
   const own = pluginCurrency(isList ? unsigned : (unsigned[0] ?? ''));
+  // The plugin takes `Free -` for the symbol of `Free - 20`.
   const label = own.position === 'prefix' && DASH_AT_END.test(own.symbol) ? own.symbol.slice(0, -1).trimEnd() : '';
   // `CHF -15.`, as The Events Calendar shows `CHF 15.-`: what stands before the dash is the currency.
   if (label !== '' && !DASH_AT_END.test(label) && !isCurrencySign(label)) return { ...parsed, label };
@@ -192,7 +201,7 @@ function parseText(typed: string): { text: string; amounts: Amount[] } {
   return { text: isNegative ? typed.slice(1) : typed, amounts };
 }
 
-/** Currency signs, such as `€` and `R$`, and the words beside a number that name a currency. */
+/** The signs `€` and `R$`, and words beside a number that name a currency: `CHF` of `ab CHF 5`, not `ab`. */
 function signsIn(text: string): string[] {
   const words = text.split(NUMBER).flatMap((between) => {
     const all = between.split(/[^\p{L}]+/u).filter((word) => word.length > 1);
@@ -201,7 +210,7 @@ function signsIn(text: string): string[] {
   return [...new Set([...(text.match(/[A-Z]{0,3}\p{Sc}/gu) ?? []), ...words])];
 }
 
-/** Converts `1,000.50`, `1.000,50`, `1 000,50` and `10,50` to plain decimals. */
+/** Converts `1,000.50`, `1.000,50` and `1 000,50` to `1000.50`, `10,50` to `10.50`, and `1.000.000` to `1000000`. */
 function plainNumber(shown: string): string {
   const digits = shown.replace(/['’ \u00a0\u202f]/g, '');
   const comma = digits.lastIndexOf(',');
@@ -212,7 +221,7 @@ function plainNumber(shown: string): string {
   return digits.replace(',', '.');
 }
 
-function distinct(amounts: Amount[]): Amount[] {
+function sortedDistinct(amounts: Amount[]): Amount[] {
   const byValue = new Map<string, Amount>();
   for (const amount of amounts) if (!byValue.has(amount.value)) byValue.set(amount.value, amount);
   return [...byValue.values()].sort((a, b) => Number(a.value) - Number(b.value));

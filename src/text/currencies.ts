@@ -18,6 +18,7 @@ function codesBySign(): Map<string, string[]> {
   return codes;
 }
 
+/** Looks `US$` up as `USD`, and `euros` as `euro`: the platform has no such signs. */
 function codesOf(sign: string): string[] {
   const known = codesBySign();
   const name = sign.toLowerCase();

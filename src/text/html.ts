@@ -26,9 +26,9 @@ const IGNORED = {
 /**
  * The text of HTML as browsers read it, with its entities: `I <3 Jazz, 5 < 6` has no tags, and comments and scripts are
  * no text.
- * @param separatorOf what a tag of this name puts between the texts before and after it
+ * @param separator what a tag of this name puts between the texts before and after it
  */
-export function htmlText(html: string, separatorOf: (tagName: string) => string = () => ''): string {
+export function htmlText(html: string, separator: (tagName: string) => string = () => ''): string {
   let text = '';
   let hidden: string | undefined;
   // The tokenizer and not the parser: closing tags that nothing opened take the parser quadratic time.
@@ -42,13 +42,13 @@ export function htmlText(html: string, separatorOf: (tagName: string) => string 
       onopentagname(start, end) {
         const name = html.slice(start, end).toLowerCase();
         if (hidden !== undefined) return;
-        text += separatorOf(name);
+        text += separator(name);
         if (HIDDEN.has(name)) hidden = name;
       },
       onclosetag(start, end) {
         const name = html.slice(start, end).toLowerCase();
         if (hidden === name) hidden = undefined;
-        if (hidden === undefined) text += separatorOf(name);
+        if (hidden === undefined) text += separator(name);
       },
     },
   );

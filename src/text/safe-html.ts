@@ -18,7 +18,7 @@ const MAX_DEPTH = 20;
 
 /**
  * A description as safe HTML. Cuts a long one, and reduces one of very many tags to its text.
- * @param base the address of its page. Without one, relative links lead nowhere, and relative pictures are left out
+ * @param base the address of its page; without one, relative links lose their `href`, and relative pictures go
  */
 export async function safeHtml(description: string, base?: string): Promise<string> {
   const source = cutHtml(description, MAX_CHARACTERS);
@@ -43,7 +43,7 @@ function rulesOf(base: string | undefined): IOptions {
       h2: 'h3',
       a: (tagName, { href }) => ({
         tagName,
-        // The target of a link to a part of the page has a name, and no address.
+        // `<a name="programme">`, to which a link in the page leads, becomes `<a>`.
         attribs: href === undefined ? {} : { href: absoluteUrl(href, base), rel: 'nofollow noopener' },
       }),
       img: (tagName, { src, alt = '', width = '', height = '' }) => ({

@@ -122,10 +122,7 @@ export function postalAddress({ address, zip, city, stateprovince, country }: Po
   return joined([address, town, country], ', ');
 }
 
-/**
- * The slug of a text: its letters in any alphabet, without entities, accents or apostrophes, and dashes
- * between words.
- */
+/** The slug of a text: `Rock &amp; Roll: Café d'Été` gives `rock-roll-cafe-dete`. Letters may be of any alphabet. */
 export function slugOf(text: string): string {
   const plain = normalizeUnicode(normalizeUnicode(text, 'NFD').replace(/\p{M}/gu, ''), 'NFC').toLowerCase();
   const words = plain
@@ -135,10 +132,7 @@ export function slugOf(text: string): string {
   return encodeURI(words.replace(/-+/g, '-').replace(/^-|-$/g, '')).toLowerCase();
 }
 
-/**
- * A word or phrase that the text must (or must not) contain, ignoring case and accents. `%` and `_` are
- * ordinary characters.
- */
+/** A word or phrase that a text must (or must not) contain, ignoring case and accents. `%` is an ordinary character. */
 export interface SearchWord {
   text: string;
   not: boolean;

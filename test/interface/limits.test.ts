@@ -1,8 +1,9 @@
 // Length limits of request values on every route, and errors for longer values.
 
 import { expect } from 'chai';
+import { ApiError } from '../../src/errors.ts';
 import { BODY_PARAMETERS } from '../../src/interface/fields.ts';
-import { isTooLong } from '../../src/interface/validate.ts';
+import { checkLengths, isTooLong } from '../../src/interface/validate.ts';
 import { GLOBAL_LIMITS, type Limit, MAX_NAMES, READ_BODY_BYTES, SIZES } from '../../src/interface/value-lengths.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway, type TestResponse } from '../start-gateway.ts';
@@ -126,6 +127,13 @@ describe('length limits of values', () => {
     expect(await messages('/events', { ...event, venue })).to.deep.equal({
       venue: 'city: The value is too long: at most 1000 characters.',
     });
+  });
+
+  it('of a venue in a body apply to its own fields, not to custom fields of the same names', () => {
+    const check = (venue: object) => checkLengths([{ venue }], BODY_PARAMETERS.event);
+    const city = 'x'.repeat(1001);
+    expect(() => check({ venue: 'Name', custom_fields: { city } })).not.to.throw();
+    for (const venue of [{ city }, [{ city }], { 0: { city } }]) expect(() => check(venue)).to.throw(ApiError);
   });
 
   describe('of bodies', () => {

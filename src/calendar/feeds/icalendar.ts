@@ -45,7 +45,6 @@ interface FeedVenue extends PostalAddress {
 
 export interface CalendarInfo {
   name: string;
-  /** The address of the file. */
   url: string;
 }
 
@@ -202,8 +201,8 @@ export function placeOf({ venue, online_url: online }: Pick<FeedEvent, 'venue' |
 const FIRST_ZONE_YEAR = 1970;
 
 /**
- * The zone by which apps read the wall times of the event as their instants. Undefined for a fixed offset or an
- * abbreviation, and for a time that the clock shows twice or skips: such times must be written in UTC.
+ * The zone by which apps read the wall times of the event as their instants. Undefined, so that they are written in
+ * UTC, for a fixed offset or an abbreviation, and for a time that the clock shows twice or skips: 02:30 in Berlin.
  */
 function namedZone({ timezone, ...event }: FeedEvent): ZoneYears | undefined {
   const zone = parseZone(timezone);
@@ -224,19 +223,20 @@ function timeZoneComponent(name: string, years: ReadonlySet<number>): string {
     const spans = offsetSpans(name, year);
     const standardMs = Math.min(...spans.map(({ offsetMs }) => offsetMs));
     for (const { offsetMs, untilMs } of spans) {
-      if (offsetMs !== before) {
-        const kind = offsetMs === standardMs ? 'STANDARD' : 'DAYLIGHT';
-        const from = before ?? offsetMs;
-        const start = formatWallTime(startMs + from)
-          .replace(/[-:]/g, '')
-          .replace(' ', 'T');
-        const [fromText, toText] = [from, offsetMs].map((ms) => offsetText(ms / 60_000));
-        lines.push(`BEGIN:${kind}`, `DTSTART:${start}`);
-        lines.push(`TZOFFSETFROM:${fromText}`, `TZOFFSETTO:${toText}`, `END:${kind}`);
-      }
+      const kind = offsetMs === standardMs ? 'STANDARD' : 'DAYLIGHT';
+      if (offsetMs !== before) lines.push(...offsetChange(kind, startMs, before ?? offsetMs, offsetMs));
       before = offsetMs;
       startMs = untilMs;
     }
   }
   return `${[...lines, 'END:VTIMEZONE'].join('\r\n')}\r\n`;
+}
+
+/** DTSTART is on the clock before the change: `DTSTART:20270328T020000` in Berlin. */
+function offsetChange(kind: 'STANDARD' | 'DAYLIGHT', atMs: number, fromMs: number, toMs: number): string[] {
+  const start = formatWallTime(atMs + fromMs)
+    .replace(/[-:]/g, '')
+    .replace(' ', 'T');
+  const [from, to] = [fromMs, toMs].map((ms) => offsetText(ms / 60_000));
+  return [`BEGIN:${kind}`, `DTSTART:${start}`, `TZOFFSETFROM:${from}`, `TZOFFSETTO:${to}`, `END:${kind}`];
 }
