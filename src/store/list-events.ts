@@ -24,7 +24,7 @@ export interface DateBound {
  * blanks in their place. `eventFilter` (src/calendar/event-reads.ts) makes conditions of the parameters.
  */
 interface EventConditions {
-  /** For a caller with unpublished records: only these statuses. */
+  /** For a caller with unpublished records: only these statuses, such as `draft`. */
   statuses?: readonly string[] | undefined;
   bounds?: readonly DateBound[] | undefined;
   words?: readonly SearchWord[] | undefined;
@@ -40,6 +40,7 @@ interface EventConditions {
   /** Changed after this UTC time. */
   modifiedAfter?: WallTime | undefined;
   parent?: number | undefined;
+  /** Such as `cancelled`. */
   eventStatuses?: readonly EventStatus[] | undefined;
   /** Events that any of these sources has, also merged into those of another one. */
   sources?: readonly string[] | undefined;
@@ -157,7 +158,7 @@ interface EventRows {
   where: Sql;
   /** An event in two of the categories is there twice. */
   repeats: boolean;
-  /** The conditions read all links or all texts, however few events the page has: `notVenues` all to those venues. */
+  /** The conditions read all links or all texts, however few events the page has, as `notVenues` all to the venues. */
   readsAll: boolean;
 }
 

@@ -93,7 +93,7 @@ export function listLinked(visible: VisibleRecords, kind: LinkedKind, filter: Li
   const { words = [], event, hasEvents, upcomingFromUtc, statuses, modifiedAfter, customFields } = filter;
   const conditions = [
     sql`r.kind = ${kind}`,
-    // A record that is text inside events is listed with the first of them that is.
+    // A venue that is text inside events is listed as soon as one of these events is.
     sql`(r.id < ${raw(FIRST_EMBEDDED_ID)} OR ${isLinked(kind, isListed)})`,
     ...containsWords(words, 'r.folded'),
     // A protected record has no text: a word that folds to nothing must not find it.
@@ -166,7 +166,7 @@ export function listTerms(visible: VisibleRecords, filter: TermFilter): IdPage {
   if (event !== undefined) conditions.push(isLinked(kind, sql`l.id = ${event}`));
   if (noticedFrom !== undefined) conditions.push(sql`r.noticed >= ${wallNumber(noticedFrom)}`);
   if (filter.hideEmpty) conditions.push(isNotEmpty(filter));
-  // Searching the list for each term would take a thousand times a thousand steps.
+  // `j.key` is the place of a term in `include`. To look it up for each of 1000 terms would take 1000 × 1000 steps.
   const included = include && isByInclude(filter.orderBy) ? JSON.stringify([...new Set(include)]) : undefined;
   const from = included === undefined ? sql`term r` : sql`json_each(${included}) j CROSS JOIN term r ON r.id = j.value`;
   return pageOf(visible, sql`${from} WHERE ${and(conditions)}`, termOrder(filter), filter);

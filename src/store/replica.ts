@@ -84,7 +84,7 @@ export class Replica {
     return batch.changed.length;
   }
 
-  /** Notes as deleted those of these records, named by another gateway, that neither this file nor the journal has. */
+  /** Another gateway names records: notes as deleted those that neither this file nor the journal has. */
   noteGone(records: readonly { kind: KindOrImage; id: number }[]): void {
     if (this.#isInitialSync) return;
     this.db.transaction(() => {

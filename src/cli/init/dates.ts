@@ -141,8 +141,9 @@ function named(name: 'start_date' | 'end_date', fields: readonly SiteField[], de
   const [datePath = '', timePath] = option.split(',');
   const date = fieldAt(datePath, fields);
   const time = timePath === undefined ? undefined : fieldAt(timePath, fields);
-  const form = inferDate(date.values, decisions);
-  const unread = form ? time && inferTimeFormat(time.values) === undefined && time : date;
+  const isDateRead = inferDate(date.values, decisions) !== undefined;
+  const isTimeRead = time === undefined || inferTimeFormat(time.values) !== undefined;
+  const unread = !isDateRead ? date : !isTimeRead ? time : undefined;
   if (unread && unread.values.length > 0)
     throw new ConfigError(
       `--field event.${name}=${option}`,

@@ -191,16 +191,20 @@ function textOf(kind: Kind, fields: readonly SiteField[]): ProposedLink | undefi
 }
 
 /**
- * Whether the field holds ids of this type's records, as far as the newest records tell. `isNamed`: the names of field
- * and type match, which decides if they do not tell. Pages need both: ids such as 3 and 7 are ids of pages, and just as
- * often of terms or users.
+ * Whether the field holds ids of this type's records. `isNamed`: the names of field and type match.
+ *
+ *   its ids are those of newest records    result
+ *   of no type                             true if `isNamed`
+ *   of this type alone                     true; of pages if `isNamed`: 3 and 7 may just as well be terms or users
+ *   of another type, or of several         false
  */
 function refersTo(field: SiteField, type: ProbedType, { types }: ProbedSite, isNamed: boolean): boolean {
   const ids = inferIds(field)?.ids;
   if (!ids) return false;
   const owners = types.filter(({ samples }) => samples.some(({ id }) => ids.includes(Number(id))));
+  if (owners.length === 0) return isNamed;
   const isPage = type.type === 'page' || type.type === 'post';
-  return owners.length === 0 ? isNamed : owners.length === 1 && owners[0] === type && (!isPage || isNamed);
+  return owners.length === 1 && owners[0] === type && (!isPage || isNamed);
 }
 
 /** A relation to one record, or a list of ids, in the form of its values. */

@@ -147,9 +147,9 @@ function parseFields(options: readonly string[]): Record<string, string> {
       const [, kind = '', field = '', path = ''] = /^([a-z]+)\.([a-z_]+)=(\S+)$/.exec(option) ?? [];
       const fields = FIELDS[kind as Kind] ?? {};
       const isDate = kind === 'event' && /^(start|end)_date$/.test(field);
-      const isPath =
-        (isDate ? /^[^,]+(,[^,]+)?$/ : /^[^,]+$/).test(path) && !(path === 'none' && fields[field]?.required);
-      if (!Object.hasOwn(fields, field) || !isPath)
+      const isPath = (isDate ? /^[^,]+(,[^,]+)?$/ : /^[^,]+$/).test(path);
+      const leavesOutRequired = path === 'none' && fields[field]?.required;
+      if (!Object.hasOwn(fields, field) || !isPath || leavesOutRequired)
         throw new ConfigError(
           `--field ${option}`,
           'is not KIND.NAME=PATH of a field of the API',

@@ -152,6 +152,7 @@ export function siteFields(samples: readonly CmsRecord[], schema: CmsRecord): Si
       if (prefix === 'acf.') addAll(`${path}.`, objectOrEmpty(rule.properties), objectOrEmpty(values[name]));
     }
   };
+  // `{}`: a site without records shows its fields in the schema alone.
   for (const cmsRecord of [{}, ...samples] as CmsRecord[]) {
     for (const holder of ['meta', 'acf'])
       addAll(`${holder}.`, objectOrEmpty(objectOrEmpty(schema[holder]).properties), objectOrEmpty(cmsRecord[holder]));
