@@ -237,7 +237,7 @@ function textForm(format: DateFormat, texts: readonly string[]): DateForm {
 
 function compiled(text: string): DateFormat[] {
   const format = parseDateFormat(text);
-  return typeof format === 'string' || format.writeOnly ? [] : [format];
+  return typeof format === 'string' || format.whyWriteOnly ? [] : [format];
 }
 
 function isRead(format: DateFormat, text: string): boolean {

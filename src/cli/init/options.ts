@@ -130,7 +130,7 @@ export function parseAddress(option: string, text: string | undefined): string |
 function parseFormat(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const format = parseDateFormat(text);
-  const fault = typeof format === 'string' ? format : format.writeOnly;
+  const fault = typeof format === 'string' ? format : format.whyWriteOnly;
   if (fault !== undefined) throw new ConfigError('--date-format', fault, 'Write it as in docs/mapping.md, Dates.');
   return text;
 }
