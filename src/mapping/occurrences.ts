@@ -11,10 +11,7 @@ import type { OccurrenceWindow } from './mapping-file.ts';
 import { completeEvent } from './read-record.ts';
 import type { LinkTables } from './references.ts';
 
-/**
- * The field of an event's record with its occurrences, and the parameter that asks for it. `null`: the event is no
- * series.
- */
+/** The field of an event's record with its occurrences (`null`: no series), and the parameter that asks for it. */
 export const OCCURRENCES_FIELD = 'calendar_occurrences';
 
 /** Of one series. The companion plugin sends those that are nearest to today. */
@@ -100,7 +97,7 @@ function parseOccurrence(value: unknown): (Partial<EventRecord> & Pick<EventReco
   };
 }
 
-/** `yoga-2027-03-12`, then `yoga-2027-03-12-2`. A long slug is cut as by WordPress: not within a percent-encoded byte. */
+/** `yoga-2027-03-12`, then `yoga-2027-03-12-2`. A long slug is cut as WordPress cuts it: not within `%C3`. */
 function occurrenceSlug(slug: string, suffix: string): string {
   if (slug === '') return '';
   return `${slug.slice(0, MAX_SLUG_LENGTH - suffix.length - 1).replace(/%[0-9a-f]?$/i, '')}-${suffix}`;

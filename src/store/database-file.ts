@@ -108,10 +108,7 @@ export function openFile(file: string, identity: string, quarantine: string | un
   }
 }
 
-/**
- * Opens a database that ends with the process: in an unnamed temporary file, or in memory if no such file can
- * be written.
- */
+/** Opens a database that ends with the process: in an unnamed temporary file, or in memory if none can be written. */
 export function openTemporary(identity: string): OpenedFile {
   let name = '';
   try {

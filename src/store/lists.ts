@@ -53,10 +53,7 @@ export interface TermFilter extends PageWindow {
   /** Terms of this event, unless it is protected or in the trash. */
   event?: number | undefined;
   slug?: string | undefined;
-  /**
-   * Noticed in this second (UTC) or later: a term that changed in the second of a client's last request is
-   * not left out.
-   */
+  /** Noticed in this second (UTC) or later: a term may have changed after a client's last request of this second. */
   noticedFrom?: WallTime | undefined;
 }
 
@@ -127,10 +124,7 @@ const countedLinks = (kind: TermKind, id: Sql): Sql => sql`
   main.event_link l
   WHERE l.kind = ${raw(TARGET_KIND[kind])} AND l.target_id = ${id} AND l.listing <> ${raw(PROTECTED)}`;
 
-/**
- * Ties are in the order of ids. `term_group` is 0 for every term of WordPress, and `none` names no order:
- * both leave the order of ids.
- */
+/** Ties are in the order of ids. All tie by `none`, and by `term_group`: it is 0 for every term of WordPress. */
 function termOrder({ kind, orderBy, descending, include }: TermFilter): Sql {
   const direction = raw(descending ? 'DESC' : 'ASC');
   if (orderBy === 'none' || orderBy === 'term_group') return sql`r.id`;

@@ -29,10 +29,7 @@ const MAX_INVALIDATIONS = 20_000;
 const ENTRY_BYTES = 1600;
 const DEPENDENCY_BYTES = 100;
 
-/**
- * The images of venues and organizers are no dependencies of an event: changes.ts invalidates the venue or
- * organizer instead.
- */
+/** Of an event without the images of its venues and organizers: changes.ts invalidates the venue or organizer. */
 function dependenciesOf(record: CalendarRecord): Dependency[] {
   const itself: Dependency = [record.kind, record.id];
   if (isTermRecord(record)) return [itself];

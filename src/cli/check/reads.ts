@@ -264,10 +264,8 @@ function incompleteDate(
   admin: string,
 ): Finding {
   const { name, paths, definition, records } = field;
-  const unreadable = exampleIn(
-    filled.find((each) => !readable.includes(each)),
-    paths,
-  );
+  const unreadRecord = filled.find((each) => !readable.includes(each));
+  const unreadable = exampleIn(unreadRecord, paths);
   const effect = definition.key === 'end' ? 'end when they start' : 'are in no list by date';
   const count = `${records.length - readable.length} of ${records.length} events`;
   // A wrong format leaves at least half of the values unreadable. A few are slips of editors.

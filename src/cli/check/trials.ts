@@ -110,12 +110,17 @@ export function isSameValue(name: string, read: unknown, written: unknown): bool
 export const shownByPlugin = (value: unknown, written: unknown): unknown =>
   Array.isArray(written) ? [value].flat().map((record) => objectOrEmpty(record).id) : value;
 
-/** Amounts and currencies, in their order: `12.50` and `€`, however the site writes the blank between them. */
+/** Amounts and currencies: `12.50` and `€`, however the site writes the blank between them. */
 const moneyIn = (text: string): string[] => text.match(/[\d.,]+|[^\d.,\s–-]+/gu) ?? [];
 
+/** Whether all that was written is there in its order: of `12 - 15`, `€12 – €15` has both amounts. */
 function hasMoney(read: string, written: string): boolean {
   const found = moneyIn(read);
-  return moneyIn(written).every((part) => found.splice(0, found.indexOf(part) + 1).length > 0);
+  let from = 0;
+  return moneyIn(written).every((part) => {
+    from = found.indexOf(part, from) + 1;
+    return from > 0;
+  });
 }
 
 const digitsOf = (value: unknown): string => String(value).replace(/\D/g, '');

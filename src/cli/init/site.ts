@@ -33,10 +33,7 @@ export const fieldAt = (path: string, fields: readonly SiteField[]): SiteField =
 /** Types of WordPress itself that cannot be events. */
 const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user_request|customize_changeset)$/;
 
-/**
- * The collections that a mapping can name (`posts` and `terms` in mapping.schema.json). Others may not even be part of
- * a URL.
- */
+/** As a mapping can name them (`posts` and `terms` in mapping.schema.json). Others may not even be part of a URL. */
 const COLLECTION = /^[\w-]+(\/[\w-]+)*$/;
 
 /** Top-level properties that every post has. Any other may be a field of a plugin. */
