@@ -72,9 +72,12 @@ export function readOnlyAccessor({ read, selectedPaths, storedPaths }: FieldAcce
   return { read, selectedPaths, storedPaths };
 }
 
+/** Of any other field the fixed value is a text. */
+const FIXED_TYPES: Readonly<Record<string, string>> = { boolean: 'boolean', coordinate: 'number', id: 'number' };
+
 function fixedAccessor(value: string | number | boolean, { type }: Field): FieldAccessor {
   if (type === 'ids') throw new MappingFieldError('/value', 'a list of ids cannot be fixed');
-  const expected = type === 'boolean' ? type : type === 'coordinate' || type === 'id' ? 'number' : 'string';
+  const expected = FIXED_TYPES[type] ?? 'string';
   if (typeof value !== expected) throw new MappingFieldError('/value', `must be a ${expected}`);
   return { read: () => value, selectedPaths: [], storedPaths: [] };
 }

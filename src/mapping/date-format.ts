@@ -9,9 +9,7 @@ export interface DateFormat {
   hasTime: boolean;
   /** The text says its own offset from UTC (`2027-05-01T19:30:00+02:00`): `read` returns the time in UTC. */
   hasOffset: boolean;
-  /**
-   * Why the format cannot be parsed, only written (`H:i:s`, next to another key with the whole date). Absent: it can.
-   */
+  /** Why the format cannot be parsed, only written (`H:i:s`, beside a key with the whole date). Undefined: it can. */
   whyWriteOnly: string | undefined;
   /** `offset`: of the clock that shows `wall`, in minutes. */
   write(wall: WallTime, offset?: number): string;

@@ -14,7 +14,7 @@ export interface JournalEntry {
   kind: Kind;
   id: number;
   change: ChangeType;
-  /** The change's place in this file. A restored file uses numbers again: only with `notedS` does it name one change. */
+  /** The change's place in this file. A restored file uses numbers again: it names a change only with `notedS`. */
   number: number;
   /** When this gateway noticed the change, in seconds by the CMS's clock. */
   notedS: number;
@@ -168,7 +168,7 @@ export class ChangeJournal {
     return number <= (last ?? this.#headNumber());
   }
 
-  /** The last change that was noticed before this second: a reader who has seen all of the CMS until then has seen it. */
+  /** The last change noticed before this second: who has seen all of the CMS until then has seen it. */
   #numberOfScan(scanS: number): number | undefined {
     const start = getState(this.#db, 'journal_start');
     if (start === undefined || scanS < Number(start)) return undefined;
@@ -183,8 +183,8 @@ export class ChangeJournal {
   }
 
   /**
-   * Seconds by the CMS's clock, as it is now or later. With an earlier one a client that comes from a gateway whose scan
-   * began at 150 would miss a change of 151 that is noted here as one of 149.
+   * Seconds by the CMS's clock, as it is now or later. If a change of 151 were noted as one of 149, a client would miss
+   * it that comes from another gateway, whose scan began at 150.
    */
   setClock(nowS: () => number): void {
     this.#nowS = nowS;
@@ -216,6 +216,7 @@ export class ChangeJournal {
   addGone(kind: Kind, id: number): void {
     if (this.#rows(sql`kind = ${kind} AND id = ${id}`, 1).length > 0) return;
     this.add(kind, id, 'deleted');
+    // Cached responses of `/changes` lack it.
     this.#db.changed();
   }
 

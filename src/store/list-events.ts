@@ -73,8 +73,8 @@ const isWithin = (bounds: readonly DateBound[] = []): Sql =>
   and(bounds.map(({ field, op, wall }) => sql`e.${raw(`${field}s`)} ${raw(op)} ${wallNumber(wall)}`));
 
 /**
- * Every condition as SQL on `e`, a row of `event` or of `event_link`, in both of which `e.id` is the event's; one
- * without SQL is a compile error. `schema`: see `VisibleRecords.callerSchema`.
+ * Every condition as SQL on `e`, a row of `event` or of `event_link`, in both of which `e.id` is the event's. A
+ * condition without a row here does not compile. `schema`: see `VisibleRecords.callerSchema`.
  */
 const CONDITIONS: {
   [Name in EventCondition]-?: (value: NonNullable<EventConditions[Name]>, filter: EventFilter, schema?: string) => Sql;

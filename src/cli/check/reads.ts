@@ -238,6 +238,7 @@ function judgeValues(field: MappedField, admin: string): Finding {
   const isFlag = definition.type === 'boolean';
   const hasValue = ({ cmsRecord }: SampledRecord) =>
     paths.some((each) => !isUnset(valueAtPath(cmsRecord, each), definition));
+  // A flag is often false, which `hasValue` takes for none.
   const filled = records.filter((each) => (isFlag ? hasPaths(each.cmsRecord, paths) : hasValue(each)));
   const readable = filled.filter((each) => isReadable(each, definition));
   const example = exampleIn(filled.find(hasValue), paths);
@@ -280,7 +281,7 @@ function incompleteDate(
   );
 }
 
-/** Of a custom field that the site has and the gateway reads as nothing, the record lacks the key: that is no fault. */
+/** A custom field, whose key `customFields.seats` is none of the record itself, may be blank: that is no fault. */
 function isReadable({ record }: SampledRecord, { key, empty }: Field): boolean {
   const value: unknown = Reflect.get(record, key);
   return value === undefined || !(isBlank(value) || value === empty);

@@ -48,13 +48,12 @@ function apiFields(
   { kind, writable, numeric }: KindMapping<Kind>,
 ): TrialField[] {
   return Object.entries(FIELDS[kind]).flatMap(([name, field]) => {
-    const { key: property, type, words } = field;
+    const { key: property, type } = field;
     if (!(writable as ReadonlySet<string>).has(property) || SKIPPED.has(property)) return [];
-    const value = TOGETHER[property] ?? trialValue(records, timezone, name, field);
-    const values = numeric.has(property) ? NUMBERS : (words ?? (name === 'cost' ? COSTS : [value]));
+    const values = numeric.has(property) ? NUMBERS : trialValues(records, timezone, name, field);
     const isCleared = type === 'text' || type === 'word' || type === 'ids';
-    const empty = isCleared ? field.empty : type === 'boolean' ? !value : undefined;
-    return values[0] === undefined ? [] : [{ name, property, values, empty }];
+    const empty = isCleared ? field.empty : type === 'boolean' ? !values[0] : undefined;
+    return values.length === 0 ? [] : [{ name, property, values, empty }];
   });
 }
 
@@ -70,14 +69,18 @@ function customFieldsOf(records: SampledRecords, { kind, customFields }: KindMap
   });
 }
 
-function trialValue(records: SampledRecords, timezone: string, name: string, field: Field): unknown {
-  const { type, empty } = field;
-  if (type === 'boolean') return empty !== true;
-  if (type === 'zone') return timezone === 'Europe/Paris' ? 'Europe/Rome' : 'Europe/Paris';
-  if (type === 'text') return TEXTS[name] ?? TEXT;
-  if (type === 'html') return 'Written by check.';
+/** None for a field that is not tried: there is no record to link to. */
+function trialValues(records: SampledRecords, timezone: string, name: string, field: Field): readonly unknown[] {
+  const { key, type, empty, words } = field;
+  if (key in TOGETHER) return [TOGETHER[key]];
+  if (words) return words;
+  if (name === 'cost') return COSTS;
+  if (type === 'boolean') return [empty !== true];
+  if (type === 'zone') return [timezone === 'Europe/Paris' ? 'Europe/Rome' : 'Europe/Paris'];
+  if (type === 'text') return [TEXTS[name] ?? TEXT];
+  if (type === 'html') return ['Written by check.'];
   const target = type === 'ids' ? linkTarget(records, name) : undefined;
-  return target && [target.id];
+  return target ? [[target.id]] : [];
 }
 
 const TEXTS: Readonly<Record<string, string>> = {

@@ -86,6 +86,7 @@ function startAndEnd(
   const noEnds = fields.filter((field) => field !== endByName && likeness(field.path, 'end_date') === 0);
   const startByName = chosen ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
   const withValues = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
+  // Of three dates with values, these do not tell which two are meant.
   if ((startByName && endByName) || withValues.length > 2) return { start: startByName, end: endByName };
   const isNeverBefore = (late: SiteField, early: SiteField): boolean => {
     const [lateTexts, earlyTexts] = [read(late.values), read(early.values)];

@@ -256,7 +256,7 @@ const BOOLEAN_PAIRS: readonly (readonly [unknown, unknown])[] = [
   [1, 0],
 ];
 
-/** The codec of a boolean: `null` for the default one, `undefined` if the values are not booleans. */
+/** The codec of a boolean: `null` for the default one (true and false), `undefined` if the values are no booleans. */
 export function inferBoolean({ values, type }: SiteField): FieldSpec['as'] | null {
   if (type === 'boolean' || (values.length > 0 && values.every((value) => typeof value === 'boolean'))) return null;
   if (values.length === 0) return type === 'integer' ? { boolean: [1, 0] } : undefined;

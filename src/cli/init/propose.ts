@@ -161,6 +161,7 @@ function generatedProposal(
     upstream: 'wordpress',
     event: { posts: base, fields: { start_date: dates.start, end_date: dates.end } },
   };
+  // Links first: what holds ids of venues is no text of the event. What the operator named comes last, and wins.
   addLinked(mapping, type, site);
   mapping.event.fields = { ...mapping.event.fields, ...inferFields('event', type, eventPathsOf(mapping)) };
   setNamedFields(mapping, site, decisions);
