@@ -210,10 +210,7 @@ function eventsOf(filter: EventFilter, callerSchema: string | undefined): EventR
   return { from: sql`(${idsWithWords(words!)}) x CROSS JOIN event e ON e.id = x.id`, where, repeats: false, readsAll };
 }
 
-/**
- * The ids of a page and the exact total. Both belong to one state of the replica: nothing is written between two
- * synchronous statements.
- */
+/** The ids of a page and the exact total. Nothing is written between these two synchronous statements. */
 export function listEvents(visible: VisibleRecords, filter: EventFilter): IdPage {
   const { order, descending, limit, offset } = filter;
   const { from, where, repeats, readsAll } = eventsOf(filter, visible.callerSchema);

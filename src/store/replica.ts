@@ -19,10 +19,7 @@ interface ReplicaOptions {
   renderedBytes?: number;
   /** Why the existing file must not be used: it is quarantined unopened. */
   quarantine?: string | undefined;
-  /**
-   * Called once, when a call notices that the file is damaged. The replica must then be closed and replaced;
-   * until then calls may fail.
-   */
+  /** Called once, when a call finds the file damaged. Calls may fail until the replica is closed and replaced. */
   onDamage?: (reason: string) => void;
   /** Called after a change outside of the initial sync, with the records and images that changed. */
   onChanged?: ((records: readonly { kind: KindOrImage; id: number }[]) => void) | undefined;

@@ -72,8 +72,13 @@ function isDate({ values, type, path }: SiteField, decisions: DateDecisions): bo
 }
 
 /**
- * Finds the start and the end among dates or times of day by their names, such as `start_date`. If only one or two have
- * values, also by these: of `date_a` and `date_b`, the end is the one that is never before the other.
+ * Finds the start and the end among dates or times of day by their names, and if these do not tell, by their values:
+ *
+ *   fields with values       start, end
+ *   start_date, end_date     these
+ *   start_date, b            `start_date`; and `b`, if it is never before
+ *   a, b                     `a` and `b`, if `b` is never before `a`
+ *   a, b, c                  none: which two are meant?
  * @param read the values of a field as texts that sort by time
  * @param chosen the start that the operator named
  */
@@ -86,7 +91,6 @@ function startAndEnd(
   const noEnds = fields.filter((field) => field !== endByName && likeness(field.path, 'end_date') === 0);
   const startByName = chosen ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
   const withValues = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
-  // Of three dates with values, these do not tell which two are meant.
   if ((startByName && endByName) || withValues.length > 2) return { start: startByName, end: endByName };
   const isNeverBefore = (late: SiteField, early: SiteField): boolean => {
     const [lateTexts, earlyTexts] = [read(late.values), read(early.values)];

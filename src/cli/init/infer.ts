@@ -101,7 +101,14 @@ export function numberLocation(field: string, { path, values, type }: SiteField)
   return { at: path, as: 'number', clearWith };
 }
 
-/** How the mapping reads a site field as `field`; undefined if its values do not fit. */
+/**
+ * How the mapping reads a site field as `field`; undefined if its values do not fit. Of `meta.x`:
+ *
+ *   all_day   'yes', 'no'   { at: 'meta.x', as: { boolean: ['yes', 'no'] } }
+ *   cost      12            { at: 'meta.x', as: 'number', clearWith: null }
+ *   email     'a@b.example' 'meta.x'; of ACF { at: 'acf.x', clearWith: null }
+ *   email     'by post'     undefined
+ */
 function locationFor(
   field: string,
   { key, type: fieldType, words }: Field,

@@ -49,6 +49,7 @@ function matchPreset(name: string, site: ProbedSite) {
     const reason = `the collection ${collectionName(mapping.event)} has ${readPathsOf(start).join(' and ')}`;
     return { name, mapping, showsDates: true, reason };
   }
+  // ACF and GatherPress show their fields themselves: there is nothing to open.
   if (!mapping.wordpress?.requiresCompanionPlugin) return undefined;
   const { plugins = [], namespaces = [] } = mapping.preset?.wordpress ?? {};
   const active = site.plugins?.filter((folder) => plugins.some((pattern) => isFolder(folder, pattern))) ?? [];

@@ -36,7 +36,7 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
       if (typeof text !== 'string') return undefined;
       const read = format.read(text);
       const wall = read ?? parseIsoDate(text);
-      // A format with an offset reads the time in UTC.
+      // As `DateFormat.hasOffset` says: 19:30+02:00 reads as 17:30 in UTC.
       const storedZone = read !== undefined && format.hasOffset ? utcZone : zoneOfClock(clock, zones);
       return wall && convertWallTime(wall, storedZone, eventZone(zones));
     },
@@ -50,6 +50,7 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
       if (utc !== wallToUtc(wall, zone))
         throw new UnrepresentableValue('the clock of the site shows this hour twice, and only one can be stored here');
       const text = format.write(stored, offsetMinutes(utc, storedZone));
+      // A text with an offset reads as UTC.
       checkRepresentable(format.hasOffset ? utc : stored, text, format);
       return text;
     },
