@@ -6,10 +6,7 @@ import { CmsRedirected, CmsRejected, CmsUnavailable, ConfigError, type Unavailab
 import type { CmsName } from '../mapping/mapping-file.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 
-/**
- * The command by npm's variable `npm_lifecycle_event`: `cli` is the script of a checkout, `npx` runs an installed
- * package.
- */
+/** By npm's variable `npm_lifecycle_event`: `cli` is the script of a checkout, `npx` runs an installed package. */
 const COMMAND_BY_SCRIPT: Readonly<Record<string, string>> = {
   cli: 'npm run --silent cli --',
   npx: 'npx calendar-gateway',

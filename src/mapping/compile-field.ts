@@ -2,7 +2,7 @@
 
 import type { CmsRecord } from '../cms/port.ts';
 import type { Field, FieldType } from '../interface/fields.ts';
-import { isObject, setAt } from '../model/json.ts';
+import { isObject, setAt, valueIn } from '../model/json.ts';
 import { dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
 import { parseDateFormat } from './date-format.ts';
@@ -72,9 +72,12 @@ export function readOnlyAccessor({ read, selectedPaths, storedPaths }: FieldAcce
   return { read, selectedPaths, storedPaths };
 }
 
+/** Of any other field the fixed value is a text. */
+const FIXED_TYPES: Readonly<Record<string, string>> = { boolean: 'boolean', coordinate: 'number', id: 'number' };
+
 function fixedAccessor(value: string | number | boolean, { type }: Field): FieldAccessor {
   if (type === 'ids') throw new MappingFieldError('/value', 'a list of ids cannot be fixed');
-  const expected = type === 'boolean' ? type : type === 'coordinate' || type === 'id' ? 'number' : 'string';
+  const expected = FIXED_TYPES[type] ?? 'string';
   if (typeof value !== expected) throw new MappingFieldError('/value', `must be a ${expected}`);
   return { read: () => value, selectedPaths: [], storedPaths: [] };
 }
@@ -149,8 +152,9 @@ function parseStoredJson(text: unknown): unknown {
  * @throws UnrepresentableValue if the text has a list where the path needs an object
  */
 function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, value: unknown): void {
-  const text = valueAt(body, path) ?? valueAt(current, path);
-  if (typeof text === 'string' && text.length >= MAX_READ_CHARACTERS - 1)
+  // `valueAt` would cut a longer text: what this writes would lack the rest.
+  const text = valueIn(body, path) ?? valueIn(current, path);
+  if (typeof text === 'string' && text.length > MAX_READ_CHARACTERS)
     throw new UnrepresentableValue('the text that the CMS has here is too long to be changed');
   const stored = parseStoredJson(text);
   if (jsonPath.some((_, index) => Array.isArray(valueAt(stored, jsonPath.slice(0, index)))))
@@ -170,7 +174,7 @@ const formatOf = (parts: readonly DatePartSpec[]) => parseDateFormat(parts.map((
 function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: unknown = ''): FieldAccessor {
   const format = formatOf(parts);
   if (typeof format === 'string') throw new MappingFieldError(`${pointer}/parts`, format);
-  if (format.writeOnly !== undefined) throw new MappingFieldError(`${pointer}/parts`, format.writeOnly);
+  if (format.whyWriteOnly !== undefined) throw new MappingFieldError(`${pointer}/parts`, format.whyWriteOnly);
   const codec = dateTimeCodec(format, 'event');
   const paths = parts.map((part, index) => parseWritablePath(part.at, `${pointer}/parts/${index}/at`));
   return {
@@ -189,7 +193,7 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
   };
 }
 
-/** Whether each part has a text, and these together make no date. The gateway then reads the date alone. */
+/** Such as a day, and `half past seven` as its time. The gateway then reads the day alone. */
 export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: CmsRecord): boolean {
   const format = formatOf(parts);
   const texts = parts.map(({ at, format }) => readPart(cmsRecord, parseWritablePath(at, ''), format));

@@ -205,19 +205,22 @@ function withIdOffset(accessor: FieldAccessor): FieldAccessor {
 }
 
 /**
- * The accessor of an end that has a time of its own and the day of the start. If the time is before the start, it is
- * one of the next day: a concert from 20:00 to 01:00.
+ * The accessor of an end that has a time of its own and the day of the start (in `parts`: `meta.day`, `meta.until`). If
+ * the time is before the start, it is one of the next day: a concert from 20:00 to 01:00.
  */
 function endOnDayOfStart(start: FieldAccessor, end: FieldAccessor): FieldAccessor {
   const ownPaths = end.selectedPaths.filter((path) => !start.selectedPaths.includes(path));
-  if (ownPaths.length === 0 || ownPaths.length === end.selectedPaths.length) return end;
+  const isOnDayOfStart = ownPaths.length > 0 && ownPaths.length < end.selectedPaths.length;
+  if (!isOnDayOfStart) return end;
   const read: FieldAccessor['read'] = (cmsRecord, zones) => {
     const [from, to] = [start.read(cmsRecord, zones), end.read(cmsRecord, zones)];
     if (typeof from !== 'string' || typeof to !== 'string' || to >= from) return to;
+    // Without its time the end reads as the midnight at which the day begins: then nobody knows it.
     const hasTime = ownPaths.some((path) => valueAt(cmsRecord, path.split('.')));
     return hasTime ? wallAfter(to, DAY_MS) : undefined;
   };
   const write: FieldAccessor['write'] = (value, target) => {
+    // The start is in the body: it is written before the end, and sent along with it (`sendDependentTogether`).
     const from = start.read(target.body, target.zones);
     const dayBefore = wallAfter(String(value), -DAY_MS);
     const isNextDay = typeof from === 'string' && dayBefore.slice(0, 10) === from.slice(0, 10) && dayBefore < from;

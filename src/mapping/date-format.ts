@@ -9,10 +9,8 @@ export interface DateFormat {
   hasTime: boolean;
   /** The text says its own offset from UTC (`2027-05-01T19:30:00+02:00`): `read` returns the time in UTC. */
   hasOffset: boolean;
-  /**
-   * Why the format cannot be parsed, only written (`H:i:s`, next to another key with the whole date). Absent: it can.
-   */
-  writeOnly: string | undefined;
+  /** Why the format cannot be parsed, only written (`H:i:s`, beside a key with the whole date). Undefined: it can. */
+  whyWriteOnly: string | undefined;
   /** `offset`: of the clock that shows `wall`, in minutes. */
   write(wall: WallTime, offset?: number): string;
   /** Returns `undefined` if the text does not have this format, or names a day that does not exist. */
@@ -85,7 +83,7 @@ export function parseDateFormat(text: string): DateFormat | string {
     text,
     hasTime: parts.includes('hour') || parts.includes('hour12'),
     hasOffset: parts.includes('offset'),
-    writeOnly: writeOnlyReason(parts),
+    whyWriteOnly: whyWriteOnly(parts),
     write(wall, offset = 0) {
       const details = dateDetails(wall);
       return tokens.map((token) => token.write(details, offset)).join('');
@@ -97,7 +95,7 @@ export function parseDateFormat(text: string): DateFormat | string {
   };
 }
 
-function writeOnlyReason(parts: readonly Part[]): string | undefined {
+function whyWriteOnly(parts: readonly Part[]): string | undefined {
   const hasAny = (...names: Part[]) => names.some((name) => parts.includes(name));
   if (hasAny('hour12') && !hasAny('half')) return 'an hour of twelve (g, h) needs am or pm (a, A)';
   const hasDate = hasAny('year', 'shortYear') && hasAny('month', 'monthName') && hasAny('day');
@@ -109,7 +107,7 @@ const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?)?(?:\.\d+)?$/;
 /** Parses a date as people type it into an unchecked text field: `2027-05-01T19:30`, `2027-05-01`. */
 export function parseIsoDate(text: string): WallTime | undefined {
   const [, day, time = '00:00', seconds = ':00'] = ISO.exec(text.trim()) ?? [];
-  return ifValid(`${day} ${time}${seconds}`);
+  return day === undefined ? undefined : ifValid(`${day} ${time}${seconds}`);
 }
 
 function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | undefined {

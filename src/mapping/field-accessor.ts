@@ -53,10 +53,7 @@ export interface Codec {
   write(value: unknown, zones: Zones): unknown;
   /** The stored form depends on the event's time zone, so writing needs to know the zone. */
   needsZone?: boolean;
-  /**
-   * The CMS stores a number for the text of the field, so `$12.50` and `Free` are converted before `write`, which would
-   * refuse them.
-   */
+  /** The CMS stores a number for the text: `$12.50` and `Free` are converted before `write`, which refuses them. */
   isNumeric?: boolean;
 }
 

@@ -129,10 +129,7 @@ export function mappingError(file: string, pointer: string, reason: string, reme
   return new ConfigError(`mapping ${file}, at ${pointer === '' ? '/' : pointer}`, reason, remedy);
 }
 
-/**
- * Alternatives (`oneOf`) fail together with their parts. The deepest error tells the operator most, above all an
- * unknown key.
- */
+/** A `oneOf` fails together with its parts. The deepest error tells the operator most, above all an unknown key. */
 function specificity({ instancePath, keyword }: ErrorObject): number {
   const depth = instancePath.split('/').length;
   if (keyword === 'oneOf' || keyword === 'if') return depth - 0.5;

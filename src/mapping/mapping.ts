@@ -21,10 +21,7 @@ export interface KindMapping<K extends Kind = Kind> extends CollectionSpec {
   writtenPaths: ReadonlyMap<string, readonly string[]>;
   /** Fields whose text the CMS stores as a number. */
   numeric: ReadonlySet<string>;
-  /**
-   * Events only: readers of embedded linked records. `read` puts only their ids into the event; the caller stores the
-   * records.
-   */
+  /** Events only: readers of embedded records, which the caller stores. `read` puts only their ids into the event. */
   embedded: { venue?: EmbeddedReader; organizer?: EmbeddedReader };
   /** Events only: link fields, whose tables `read` and `write` need. */
   linkFields: LinkField[];

@@ -11,10 +11,7 @@ import type { OccurrenceWindow } from './mapping-file.ts';
 import { completeEvent } from './read-record.ts';
 import type { LinkTables } from './references.ts';
 
-/**
- * The field of an event's record with its occurrences, and the parameter that asks for it. `null`: the event is no
- * series.
- */
+/** The field of an event's record with its occurrences (`null`: no series), and the parameter that asks for it. */
 export const OCCURRENCES_FIELD = 'calendar_occurrences';
 
 /** Of one series. The companion plugin sends those that are nearest to today. */
@@ -50,11 +47,11 @@ export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; oc
     const sent = (cmsRecord[OCCURRENCES_FIELD] as unknown[]).slice(0, MAX_OCCURRENCES);
     const stored = sent.flatMap((each) => parseOccurrence(each) ?? []);
     stored.sort((a, b) => `${a.start} ${a.end}`.localeCompare(`${b.start} ${b.end}`));
-    const numbers = new Map<string, number>();
+    const countByDay = new Map<string, number>();
     return stored.flatMap((fields) => {
       const day = fields.start.slice(0, 10);
-      const number = numbers.get(day) ?? 0;
-      numbers.set(day, number + 1);
+      const number = countByDay.get(day) ?? 0;
+      countByDay.set(day, number + 1);
       const id = occurrenceId(series.id, fields.start, number);
       if (id === undefined) return [];
       const slug = occurrenceSlug(series.slug, number === 0 ? day : `${day}-${number + 1}`);
@@ -100,7 +97,7 @@ function parseOccurrence(value: unknown): (Partial<EventRecord> & Pick<EventReco
   };
 }
 
-/** `yoga-2027-03-12`. A long slug is cut as WordPress cuts it: not within a percent-encoded byte. */
+/** `yoga-2027-03-12`, then `yoga-2027-03-12-2`. A long slug is cut as WordPress cuts it: not within `%C3`. */
 function occurrenceSlug(slug: string, suffix: string): string {
   if (slug === '') return '';
   return `${slug.slice(0, MAX_SLUG_LENGTH - suffix.length - 1).replace(/%[0-9a-f]?$/i, '')}-${suffix}`;

@@ -71,7 +71,7 @@ export function createReader(
   };
 }
 
-/** Twice what a client may write, and at least two lines: the page's address, which no client writes, is as long. */
+/** Twice what a client may write, and at least two lines. No client writes `url`: twice an address. */
 const maxRead = ({ parameter }: Field): number =>
   2 * Math.max(SIZES.line.characters, parameter?.limit.characters ?? SIZES.url.characters);
 

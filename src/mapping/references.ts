@@ -9,7 +9,7 @@ import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord } from '../model/
 import { cutHtml, slugOf } from '../text/text.ts';
 import { type FieldAccessor, UnrepresentableValue } from './field-accessor.ts';
 import type { LinkSpec } from './mapping-file.ts';
-import { MappingFieldError, parsePathOrThrow, readInteger, selectorOf, textAt, valueAt } from './paths.ts';
+import { MappingFieldError, type Path, parsePathOrThrow, readInteger, selectorOf, textAt, valueAt } from './paths.ts';
 
 /** Of each text: twice what a client may write into a line. */
 const MAX_CHARACTERS = 2 * SIZES.line.characters;
@@ -33,14 +33,16 @@ export function compileEmbedded(
     return { field, path: parsePathOrThrow(text, `/embedded/${name}`) };
   });
   const embedded: EmbeddedReader = (cmsRecord) => {
-    const texts = fields.map(({ path }) => cutHtml(textAt(cmsRecord, path).trim(), MAX_CHARACTERS));
-    const digest = hash('sha256', JSON.stringify([kind, texts]), 'buffer');
+    const textOf = (path: Path) => cutHtml(textAt(cmsRecord, path).trim(), MAX_CHARACTERS);
+    const values = fields.map(({ field, path }) => ({ field, text: textOf(path) }));
+    // Events with the same texts have the same record.
+    const digest = hash('sha256', JSON.stringify([kind, values.map(({ text }) => text)]), 'buffer');
     const record = emptyRecord(kind, FIRST_EMBEDDED_ID + digest.readUIntBE(0, 6));
-    for (const [index, { field }] of fields.entries()) record[field.key] = texts[index];
+    for (const { field, text } of values) record[field.key] = text;
     if (!record.title) return undefined;
     record.slug = `${slugOf(String(record.title)) || kind}-${digest.toString('hex', 0, 4)}`;
-    const searched = fields.filter(({ field }) => field.searched || /^(title|description)$/.test(field.key));
-    record.searchText = searched.map(({ field }) => record[field.key]).join('\n');
+    const searched = values.filter(({ field }) => field.searched || /^(title|description)$/.test(field.key));
+    record.searchText = searched.map(({ text }) => text).join('\n');
     // The field table has a row for each property of the type.
     return record as unknown as LinkedRecord;
   };
@@ -52,10 +54,7 @@ export function compileEmbedded(
   return { accessor, embedded };
 }
 
-/**
- * Reading and writing such a field takes a link table, which the caller builds from the listed linked records and
- * terms.
- */
+/** A field with `via`. To read or write it takes a link table, which the caller builds of listed records and terms. */
 export interface LinkField {
   field: 'venues' | 'organizers';
   kind: LinkedKind;
@@ -104,6 +103,7 @@ function createTable(
     const storedId = storedIdFor(cmsRecord);
     const id = Number(cmsRecord.id);
     if (storedId === undefined || !Number.isSafeInteger(id)) continue;
+    // Of two venues with one number, events show the first.
     if (!idOf.has(storedId)) idOf.set(storedId, id);
     storedIdOf.set(id, storedId);
   }

@@ -20,7 +20,7 @@ export function numberOrZero(value: unknown): number {
 }
 
 /** The value at a path of keys. Undefined if a step is missing. */
-export const valueIn = (root: unknown, path: readonly string[]): unknown =>
+export const valueIn = (root: unknown, path: readonly (string | number)[]): unknown =>
   path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), root);
 
 /** Sets the value at a path of keys. Creates missing objects, and replaces values on the way that are not objects. */

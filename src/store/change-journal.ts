@@ -14,8 +14,9 @@ export interface JournalEntry {
   kind: Kind;
   id: number;
   change: ChangeType;
-  /** Of the change, in this file, and when it was noticed: they differ for two changes of one record. */
+  /** The change's place in this file. A restored file uses numbers again: it names a change only with `notedS`. */
   number: number;
+  /** When this gateway noticed the change, in seconds by the CMS's clock. */
   notedS: number;
 }
 
@@ -88,14 +89,10 @@ export const cancelledBy = (event: EventTimes, nowMs: number): CancelledEvent =>
 };
 
 /** A row of the table. `created`: the number of the change that made the record public; 0 if that is forgotten. */
-interface JournalRow {
-  number: number;
-  kind: Kind;
-  id: number;
+interface JournalRow extends Pick<JournalEntry, 'number' | 'kind' | 'id' | 'notedS'> {
   created: number;
   deleted: 0 | 1;
-  /** When this gateway noticed the change, in seconds by the CMS's clock. */
-  notedS: number;
+  /** When the last complete scan before it began. */
   scanS: number;
   /** JSON of a `CancelledEvent`, or null. */
   cancelled: string | null;
@@ -171,7 +168,7 @@ export class ChangeJournal {
     return number <= (last ?? this.#headNumber());
   }
 
-  /** The number up to which a reader has seen the changes who has seen all of the CMS until then. */
+  /** The last change noticed before this second: who has seen all of the CMS until then has seen it. */
   #numberOfScan(scanS: number): number | undefined {
     const start = getState(this.#db, 'journal_start');
     if (start === undefined || scanS < Number(start)) return undefined;
@@ -185,7 +182,10 @@ export class ChangeJournal {
     return row?.cancelled ? this.#db.parse<CancelledEvent>(row.cancelled) : undefined;
   }
 
-  /** Seconds by the CMS's clock, as it is now or later. */
+  /**
+   * Seconds by the CMS's clock, as it is now or later. If a change of 151 were noted as one of 149, a client would miss
+   * it that comes from another gateway, whose scan began at 150.
+   */
   setClock(nowS: () => number): void {
     this.#nowS = nowS;
   }
@@ -195,7 +195,7 @@ export class ChangeJournal {
     setState(this.#db, 'journal_scan', String(beganS));
   }
 
-  /** The following ones are for writers, inside their transaction. */
+  /** This and the methods below are called inside the transaction of the writer. */
   add(kind: Kind, id: number, change: ChangeType, cancelled?: CancelledEvent): void {
     const number = this.#headNumber() + 1;
     const [known] = this.#rows(sql`kind = ${kind} AND id = ${id}`, 1);
@@ -216,6 +216,7 @@ export class ChangeJournal {
   addGone(kind: Kind, id: number): void {
     if (this.#rows(sql`kind = ${kind} AND id = ${id}`, 1).length > 0) return;
     this.add(kind, id, 'deleted');
+    // Cached responses of `/changes` lack it.
     this.#db.changed();
   }
 
@@ -225,8 +226,8 @@ export class ChangeJournal {
   }
 
   /**
-   * The event is in the trash, which is known only now. Returns which events thereby are cancelled that a poll, for
-   * example, had found gone: it or its occurrences.
+   * The event is in the trash, which is known only now: a poll had found it gone. Returns which events are cancelled
+   * thereby: it, or its occurrences.
    */
   trashed(eventId: number, nowMs: number): number[] {
     const cancelled = [...this.#vanished.values()].filter(({ id }) => seriesIdOf(id) === eventId);

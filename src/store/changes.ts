@@ -236,10 +236,7 @@ export class ChangeBatch {
     this.#noteChange(kind, id);
   }
 
-  /**
-   * A rendered event shows the images of its venues and organizers, but depends only on those records: they
-   * are invalidated.
-   */
+  /** A rendered event depends on its venues and organizers, not on their images: so these records are invalidated. */
   #imageChanged(id: number): void {
     this.#noteChange('image', id);
     for (const post of postsWithImage(this.#db, id)) {

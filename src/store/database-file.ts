@@ -54,6 +54,30 @@ function rejectionReason(connection: DatabaseSync, identity: string): string | u
 /** The files that belong to a database: itself, its write-ahead log, and the index of the log. */
 const SUFFIXES = ['', '-wal', '-shm'];
 
+/** Returns the reason if the file cannot be used. @throws ConfigError as `openFile` */
+function openExisting(file: string, identity: string): DatabaseSync | string {
+  let connection: DatabaseSync | undefined;
+  let reason: string | undefined;
+  try {
+    connection = openDurable(file);
+    reason = rejectionReason(connection, identity);
+    // A file that this process may only read ends the start, and not the first poll.
+    if (reason === undefined) connection.exec('BEGIN IMMEDIATE; COMMIT');
+  } catch (error) {
+    if (isBusy(error))
+      throw new ConfigError(
+        'dataDir (CALENDAR_DATA_DIR)',
+        `${file} is in use by another process`,
+        'Stop the other gateway, or give this one a data directory of its own.',
+      );
+    if (!isCorruption(error)) throw dataDirError(file, error);
+    reason = `it is damaged: ${(error as Error).message}`;
+  }
+  if (reason === undefined) return connection!;
+  connection?.close();
+  return reason;
+}
+
 /**
  * Opens the replica in `file`, or creates it. A file that is damaged, of another version or of another identity is
  * renamed to `FILE.quarantined` (replacing an earlier one). `quarantine`: why the file must not be used in any case.
@@ -63,27 +87,9 @@ export function openFile(file: string, identity: string, quarantine: string | un
   createDirectoryOf(file);
   let quarantined = quarantine;
   if (existsSync(file) && quarantined === undefined) {
-    let existing: DatabaseSync | undefined;
-    try {
-      existing = openDurable(file);
-      quarantined = rejectionReason(existing, identity);
-      if (quarantined === undefined) {
-        // A file that this process may only read ends the start, and not the first poll.
-        existing.exec('BEGIN IMMEDIATE; COMMIT');
-        return { connection: existing, quarantined };
-      }
-    } catch (error) {
-      if (isBusy(error))
-        throw new ConfigError(
-          'dataDir (CALENDAR_DATA_DIR)',
-          `${file} is in use by another process`,
-          'Stop the other gateway, or give this one a data directory of its own.',
-        );
-      if (!isCorruption(error)) throw dataDirError(file, error);
-      quarantined = `it is damaged: ${(error as Error).message}`;
-    } finally {
-      if (quarantined !== undefined && existing?.isOpen) existing.close();
-    }
+    const existing = openExisting(file, identity);
+    if (typeof existing !== 'string') return { connection: existing };
+    quarantined = existing;
   }
   try {
     // SQLite would replay the quarantined file's write-ahead log into the new file.
@@ -102,10 +108,7 @@ export function openFile(file: string, identity: string, quarantine: string | un
   }
 }
 
-/**
- * Opens a database that ends with the process: in an unnamed temporary file, or in memory if no such file can
- * be written.
- */
+/** Opens a database that ends with the process: in an unnamed temporary file, or in memory if none can be written. */
 export function openTemporary(identity: string): OpenedFile {
   let name = '';
   try {

@@ -13,7 +13,7 @@ import { type Sql, toStatement } from './sql.ts';
 export interface VisibleRecords {
   /** Grows with every change of what it shows, and never decreases. */
   readonly version: number;
-  /** The attached database with the caller's records, such as `caller1`: for SQL on the text index, which has none. */
+  /** The attached database with the caller's records, such as `caller1`: the text index has public records alone. */
   readonly callerSchema?: string | undefined;
   all<T>(query: Sql): T[];
   /** The first column of every row, which must hold numbers. */

@@ -25,7 +25,7 @@ export interface IdempotencyStore {
   claim(owner: string, key: string, entry: IdempotencyEntry): Promise<IdempotencyEntry | undefined>;
   /** Replaces `expected` unless another request did before. Resolves with true if it replaced it. */
   compareAndSet(key: string, expected: IdempotencyEntry, entry: IdempotencyEntry): Promise<boolean>;
-  /** Nothing if the key was forgotten meanwhile. */
+  /** Does nothing if the key was forgotten meanwhile. */
   set(key: string, entry: IdempotencyEntry): Promise<void>;
   delete(key: string): Promise<void>;
 }

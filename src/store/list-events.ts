@@ -24,7 +24,7 @@ export interface DateBound {
  * blanks in their place. `eventFilter` (src/calendar/event-reads.ts) makes conditions of the parameters.
  */
 interface EventConditions {
-  /** For a caller with unpublished records: only these statuses. */
+  /** For a caller with unpublished records: only these statuses, such as `draft`. */
   statuses?: readonly string[] | undefined;
   bounds?: readonly DateBound[] | undefined;
   words?: readonly SearchWord[] | undefined;
@@ -40,6 +40,7 @@ interface EventConditions {
   /** Changed after this UTC time. */
   modifiedAfter?: WallTime | undefined;
   parent?: number | undefined;
+  /** Such as `cancelled`. */
   eventStatuses?: readonly EventStatus[] | undefined;
   /** Events that any of these sources has, also merged into those of another one. */
   sources?: readonly string[] | undefined;
@@ -72,8 +73,8 @@ const isWithin = (bounds: readonly DateBound[] = []): Sql =>
   and(bounds.map(({ field, op, wall }) => sql`e.${raw(`${field}s`)} ${raw(op)} ${wallNumber(wall)}`));
 
 /**
- * Every condition as SQL on `e`, a row of `event` or of `event_link`, in both of which `e.id` is the event's; one
- * without SQL is a compile error. `schema`: see `VisibleRecords.callerSchema`.
+ * Every condition as SQL on `e`, a row of `event` or of `event_link`, in both of which `e.id` is the event's. A
+ * condition without a row here does not compile. `schema`: see `VisibleRecords.callerSchema`.
  */
 const CONDITIONS: {
   [Name in EventCondition]-?: (value: NonNullable<EventConditions[Name]>, filter: EventFilter, schema?: string) => Sql;
@@ -157,7 +158,7 @@ interface EventRows {
   where: Sql;
   /** An event in two of the categories is there twice. */
   repeats: boolean;
-  /** The conditions read all links or all texts, however few events the page has: `notVenues` all to those venues. */
+  /** The conditions read all links or all texts, however few events the page has, as `notVenues` all to the venues. */
   readsAll: boolean;
 }
 
@@ -209,10 +210,7 @@ function eventsOf(filter: EventFilter, callerSchema: string | undefined): EventR
   return { from: sql`(${idsWithWords(words!)}) x CROSS JOIN event e ON e.id = x.id`, where, repeats: false, readsAll };
 }
 
-/**
- * The ids of a page and the exact total. Both belong to one state of the replica: nothing is written between two
- * synchronous statements.
- */
+/** The ids of a page and the exact total. Nothing is written between these two synchronous statements. */
 export function listEvents(visible: VisibleRecords, filter: EventFilter): IdPage {
   const { order, descending, limit, offset } = filter;
   const { from, where, repeats, readsAll } = eventsOf(filter, visible.callerSchema);

@@ -53,10 +53,7 @@ export interface TermFilter extends PageWindow {
   /** Terms of this event, unless it is protected or in the trash. */
   event?: number | undefined;
   slug?: string | undefined;
-  /**
-   * Noticed in this second (UTC) or later: a term that changed in the second of a client's last request is
-   * not left out.
-   */
+  /** Noticed in this second (UTC) or later: a term may have changed after a client's last request of this second. */
   noticedFrom?: WallTime | undefined;
 }
 
@@ -93,7 +90,7 @@ export function listLinked(visible: VisibleRecords, kind: LinkedKind, filter: Li
   const { words = [], event, hasEvents, upcomingFromUtc, statuses, modifiedAfter, customFields } = filter;
   const conditions = [
     sql`r.kind = ${kind}`,
-    // A record that is text inside events is listed with the first of them that is.
+    // A venue that is text inside events is listed as soon as one of these events is.
     sql`(r.id < ${raw(FIRST_EMBEDDED_ID)} OR ${isLinked(kind, isListed)})`,
     ...containsWords(words, 'r.folded'),
     // A protected record has no text: a word that folds to nothing must not find it.
@@ -127,10 +124,7 @@ const countedLinks = (kind: TermKind, id: Sql): Sql => sql`
   main.event_link l
   WHERE l.kind = ${raw(TARGET_KIND[kind])} AND l.target_id = ${id} AND l.listing <> ${raw(PROTECTED)}`;
 
-/**
- * Ties are in the order of ids. `term_group` is 0 for every term of WordPress, and `none` names no order:
- * both leave the order of ids.
- */
+/** Ties are in the order of ids. All tie by `none`, and by `term_group`: it is 0 for every term of WordPress. */
 function termOrder({ kind, orderBy, descending, include }: TermFilter): Sql {
   const direction = raw(descending ? 'DESC' : 'ASC');
   if (orderBy === 'none' || orderBy === 'term_group') return sql`r.id`;
@@ -166,7 +160,7 @@ export function listTerms(visible: VisibleRecords, filter: TermFilter): IdPage {
   if (event !== undefined) conditions.push(isLinked(kind, sql`l.id = ${event}`));
   if (noticedFrom !== undefined) conditions.push(sql`r.noticed >= ${wallNumber(noticedFrom)}`);
   if (filter.hideEmpty) conditions.push(isNotEmpty(filter));
-  // Searching the list for each term would take a thousand times a thousand steps.
+  // `j.key` is the place of a term in `include`. To look it up for each of 1000 terms would take 1000 × 1000 steps.
   const included = include && isByInclude(filter.orderBy) ? JSON.stringify([...new Set(include)]) : undefined;
   const from = included === undefined ? sql`term r` : sql`json_each(${included}) j CROSS JOIN term r ON r.id = j.value`;
   return pageOf(visible, sql`${from} WHERE ${and(conditions)}`, termOrder(filter), filter);

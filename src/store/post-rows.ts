@@ -39,6 +39,7 @@ export function deletePost(db: Database, schema: string, id: number): void {
 }
 
 function insertEvent(db: Database, schema: string, event: EventRecord): void {
+  // The clock of each time: see `recordTables`.
   const { start, end } = event.listedTimes ?? event;
   const { id, status, protected: isProtected } = event;
   const shared = {
@@ -58,6 +59,7 @@ function insertEvent(db: Database, schema: string, event: EventRecord): void {
     parent: isProtected ? 0 : event.parent,
     event_status: isProtected ? '' : event.eventStatus,
   });
+  // A list shows a protected event, blanked. It is not found by its links.
   const listing = isProtected ? PROTECTED : event.hidden ? HIDDEN : LISTED;
   const link = { ...shared, listing, starts_utc: wallNumber(event.startUtc) };
   for (const [kind, target_id] of linksOf(event))

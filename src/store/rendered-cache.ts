@@ -29,10 +29,7 @@ const MAX_INVALIDATIONS = 20_000;
 const ENTRY_BYTES = 1600;
 const DEPENDENCY_BYTES = 100;
 
-/**
- * The images of venues and organizers are no dependencies of an event: changes.ts invalidates the venue or
- * organizer instead.
- */
+/** Of an event without the images of its venues and organizers: changes.ts invalidates the venue or organizer. */
 function dependenciesOf(record: CalendarRecord): Dependency[] {
   const itself: Dependency = [record.kind, record.id];
   if (isTermRecord(record)) return [itself];
@@ -82,7 +79,7 @@ export class RenderedCache {
 
   /** In the next version (`Database.changed`, after the transaction) this record or image is another. */
   invalidate(kind: KindOrImage, id: number): void {
-    // No entry, so that none can be older than the changes noted so far.
+    // Without entries there is none that an earlier change could outdate.
     if (this.#entries.size === 0) this.#invalidatedAt.clear();
     else if (this.#invalidatedAt.size >= MAX_INVALIDATIONS) this.clear();
     else this.#invalidatedAt.set(`${kind} ${id}`, this.#db.version + 1);

@@ -19,10 +19,7 @@ interface ReplicaOptions {
   renderedBytes?: number;
   /** Why the existing file must not be used: it is quarantined unopened. */
   quarantine?: string | undefined;
-  /**
-   * Called once, when a call notices that the file is damaged. The replica must then be closed and replaced;
-   * until then calls may fail.
-   */
+  /** Called once, when a call finds the file damaged. Calls may fail until the replica is closed and replaced. */
   onDamage?: (reason: string) => void;
   /** Called after a change outside of the initial sync, with the records and images that changed. */
   onChanged?: ((records: readonly { kind: KindOrImage; id: number }[]) => void) | undefined;
@@ -84,7 +81,7 @@ export class Replica {
     return batch.changed.length;
   }
 
-  /** Notes as deleted those of these records, named by another gateway, that neither this file nor the journal has. */
+  /** Another gateway names records: notes as deleted those that neither this file nor the journal has. */
   noteGone(records: readonly { kind: KindOrImage; id: number }[]): void {
     if (this.#isInitialSync) return;
     this.db.transaction(() => {

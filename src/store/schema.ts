@@ -38,11 +38,11 @@ export const PROTECTED = 2;
 
 /**
  * The tables of events, venues and organizers: in `main`, where all records are published, and in the database of one
- * caller, where none is.
+ * caller, where none is. Wall times are wall numbers (20270312100000): half the size of text, in the same order.
  *
- * Wall times are wall numbers (20270312100000): half the size of text, in the same order. `event_link` has a row for
- * each link of an event, and repeats what lists filter and sort by: "events of this category in this month" is one
- * range of its primary key. `custom_value` has the custom fields for equality filters; nothing that a password hides.
+ *   starts, ends             as lists show them: the event's own wall time, or the site's (`listedTimes`)
+ *   published                the site's wall time
+ *   modified, starts_utc     UTC
  */
 export const recordTables = (schema: string): string => `
 CREATE TABLE ${schema}.post (
@@ -67,6 +67,8 @@ CREATE INDEX ${schema}.event_title ON event (listing, title, id, starts, ends, p
 CREATE INDEX ${schema}.event_parent ON event (parent) WHERE parent <> 0;
 CREATE INDEX ${schema}.event_state ON event (event_status) WHERE event_status <> '';
 
+-- A row for each link of an event, with what lists filter and sort by: "events of this category in this month" is one
+-- range of the primary key.
 CREATE TABLE ${schema}.event_link (
   kind INTEGER NOT NULL, target_id INTEGER NOT NULL, listing INTEGER NOT NULL, starts INTEGER NOT NULL,
   published INTEGER NOT NULL, id INTEGER NOT NULL, ends INTEGER NOT NULL, featured INTEGER NOT NULL,
@@ -84,6 +86,7 @@ CREATE TABLE ${schema}.linked_record (
 CREATE INDEX ${schema}.linked_record_published ON linked_record (kind, published DESC, id);
 CREATE INDEX ${schema}.linked_record_position ON linked_record (latitude, longitude) WHERE latitude IS NOT NULL;
 
+-- The custom fields that lists filter by; nothing that a password hides.
 CREATE TABLE ${schema}.custom_value (
   kind TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL,
   PRIMARY KEY (kind, name, value, id)
@@ -91,23 +94,15 @@ CREATE TABLE ${schema}.custom_value (
 CREATE INDEX ${schema}.custom_value_id ON custom_value (id);
 `;
 
-/**
- * What `main` has alone. `term.noticed` is when this replica first had the term as it is now, in UTC: not every CMS
- * keeps a time of change for terms. `source_event` has what the sources said last, also of events that are shown as
- * another one (`event_id`, with the reason in `why`). `withheld_record` has what was public before a write whose
- * outcome could not be read yet.
- *
- * The trigram index holds text that `fold` has folded: `case_sensitive` leaves folding to `fold` alone, and
- * `columnsize=0` leaves out the text lengths, which only ranking needs. `compactTextIndex` merges its segments, a
- * little at a time: writes that merge (automerge, and crisismerge without `compactTextIndex`) block the event loop
- * for 20 ms and more.
- */
+/** What `main` has beside them. */
 export const TABLES = `
 ${recordTables('main')}
+-- What was public before a write whose outcome could not be read yet.
 CREATE TABLE withheld_record (
   kind TEXT NOT NULL, id INTEGER NOT NULL, record TEXT NOT NULL, PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;
 
+-- "noticed": when this replica first had the term as it is now, in UTC. Not every CMS keeps such a time for terms.
 CREATE TABLE term (
   kind TEXT NOT NULL, id INTEGER NOT NULL, parent INTEGER NOT NULL, noticed INTEGER NOT NULL, slug TEXT NOT NULL,
   slug_key TEXT NOT NULL, name_folded TEXT NOT NULL, name_sort TEXT NOT NULL, name_key TEXT NOT NULL,
@@ -118,6 +113,7 @@ CREATE INDEX term_slug ON term (kind, slug_key);
 CREATE INDEX term_name ON term (kind, name_key);
 CREATE INDEX term_parent ON term (kind, parent);
 
+-- What the sources said last, also of events that are shown as another one: SourceRow in source-events.ts.
 CREATE TABLE source_event (
   source TEXT NOT NULL, key TEXT NOT NULL, uid TEXT NOT NULL, url TEXT NOT NULL, own_id INTEGER NOT NULL,
   event_id INTEGER NOT NULL, why TEXT NOT NULL, noticed TEXT NOT NULL, event TEXT NOT NULL
@@ -128,6 +124,7 @@ CREATE INDEX source_event_own ON source_event (own_id);
 CREATE INDEX source_event_url ON source_event (source, url, uid);
 CREATE INDEX source_event_merged ON source_event (source, key) WHERE why <> '';
 
+-- JournalRow in change-journal.ts.
 CREATE TABLE change_journal (
   number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id INTEGER NOT NULL, created INTEGER NOT NULL,
   deleted INTEGER NOT NULL, noted_s INTEGER NOT NULL, scan_s INTEGER NOT NULL, cancelled TEXT
@@ -145,6 +142,9 @@ CREATE TABLE idempotency_key (
 CREATE INDEX idempotency_key_owner ON idempotency_key (owner, started_ms);
 CREATE INDEX idempotency_key_age ON idempotency_key (started_ms);
 
+-- The texts are folded already: "case_sensitive" leaves them so. "columnsize" has their lengths, which only ranking
+-- needs. compactTextIndex merges the segments, a little at a time: writes that merge (automerge, and crisismerge
+-- without compactTextIndex) block the event loop for 20 ms and more.
 CREATE VIRTUAL TABLE event_fts USING fts5(
   folded, content='event_text', content_rowid='id', tokenize='trigram case_sensitive 1', columnsize=0
 );

@@ -87,7 +87,7 @@ export const merges = (db: Database, limit: number): Merge[] =>
     SELECT source, key, event_id AS eventId, why FROM source_event
     WHERE why <> '' ORDER BY source, key LIMIT ${limit}`);
 
-/** Events that the site shows to everybody and that start at this wall number on their lists. */
+/** Events that the site lists for everybody with this start (a wall number). */
 export const listedEventIdsAt = (db: Database, starts: number): number[] =>
   db.numbers(sql`
     SELECT id FROM event WHERE listing = ${raw(LISTED)} AND starts = ${starts} AND id < ${FIRST_SOURCE_ID}

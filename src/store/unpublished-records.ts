@@ -43,7 +43,7 @@ export class UnpublishedRecords implements VisibleRecords {
       this.#db.replace(`${this.callerSchema}.image`, { id: image.id, record: JSON.stringify(image) });
   }
 
-  /** The images of these records, and of the venues and organizers that these events show, of which none is here. */
+  /** Images of these records, and of the venues and organizers that these events show: those that are not stored. */
   missingImageIds(ids: readonly number[]): number[] {
     const linked = sql`SELECT l.target_id FROM event_link l
       WHERE l.id IN ${inJson(ids)} AND l.kind IN (${TARGET_KIND.venue}, ${TARGET_KIND.organizer})`;

@@ -133,6 +133,22 @@ describe('a value inside a JSON text', () => {
   });
 });
 
+describe('a JSON text that is longer than the gateway reads', () => {
+  it('is refused, and not replaced, wherever it would be cut', () => {
+    const kind = mappingWith({ cost: { at: 'meta.when', json: 'price' } }).kinds.event;
+    const cutAt = 200_000;
+    const texts = [
+      JSON.stringify({ note: 'x'.repeat(cutAt), price: 1 }),
+      JSON.stringify({ note: `${'x'.repeat(cutAt - 1000)}<${'y'.repeat(2000)}`, price: 1 }),
+    ];
+    for (const when of texts)
+      expect(() => kind.write({ cost: '5' }, { site, current: { meta: { when } } })).to.throw(
+        ApiError,
+        'Invalid parameter(s): cost',
+      );
+  });
+});
+
 describe('a path through a list', () => {
   it('is read-only, in a JSON text and with a codec of several paths too', () => {
     const start_date = { at: 'meta.when', json: 'dates[0].from' };

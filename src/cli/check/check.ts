@@ -22,7 +22,7 @@ import { checkWebhooks, listenForWebhooks } from './webhooks.ts';
 import { openWordPressChecks } from './wordpress.ts';
 import { checkWrites } from './writes.ts';
 
-/** Each opens the site of a configuration, with what only its CMS needs to have checked. */
+/** Each opens the site of a configuration, and has the checks and the advice of its CMS alone. */
 const OPENERS = { wordpress: openWordPressChecks, payload: openPayloadChecks };
 
 /** In the order in which they run and are shown. */
@@ -80,6 +80,7 @@ async function checkAll(
   const cmsChecks = OPENERS[mapping.cms](config, mapping);
   const { connection } = cmsChecks;
   const pluginAdvice = pluginAdviceFor(mapping.cms, file, config);
+  // Before the first write, which makes the site send one.
   const webhooks = write ? await listenForWebhooks(config, pluginAdvice(), wait) : undefined;
   try {
     const site = await readSite(connection);
@@ -106,17 +107,16 @@ async function checkAll(
   }
 }
 
-/** @param file of the configuration */
+/** @param file of the configuration, from which the command `plugin` takes the mapping and the secret */
 function pluginAdviceFor(cms: CmsName, file: string | undefined, { mapping, listen, webhook }: Config) {
   const { title, place, fileName } = SITE_PLUGINS[cms];
   const from = file === undefined ? `--mapping ${mapping}` : `--config ${file}`;
   const secret = file === undefined ? ' --webhook-secret SECRET' : '';
   const toWebhooks = ` --webhook-url http://GATEWAY:${listen.adminPort}/-/changes${secret}`;
-  return (hasWebhooks = webhook.secret !== undefined): string => {
-    // A plugin that is made without the address for webhooks ends them.
-    const command = `${programName()} plugin ${from}${hasWebhooks ? toWebhooks : ''} > ${fileName}`;
-    return `Make the ${title} and put it ${place}:\n  ${command}`;
-  };
+  // Without the address, a new plugin on a site that sends webhooks would end them.
+  return (hasWebhooks = webhook.secret !== undefined): string =>
+    `Make the ${title} and put it ${place}:\n` +
+    `  ${programName()} plugin ${from}${hasWebhooks ? toWebhooks : ''} > ${fileName}`;
 }
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;

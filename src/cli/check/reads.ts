@@ -238,6 +238,7 @@ function judgeValues(field: MappedField, admin: string): Finding {
   const isFlag = definition.type === 'boolean';
   const hasValue = ({ cmsRecord }: SampledRecord) =>
     paths.some((each) => !isUnset(valueAtPath(cmsRecord, each), definition));
+  // A flag is often false, which `hasValue` takes for none.
   const filled = records.filter((each) => (isFlag ? hasPaths(each.cmsRecord, paths) : hasValue(each)));
   const readable = filled.filter((each) => isReadable(each, definition));
   const example = exampleIn(filled.find(hasValue), paths);
@@ -264,10 +265,8 @@ function incompleteDate(
   admin: string,
 ): Finding {
   const { name, paths, definition, records } = field;
-  const unreadable = exampleIn(
-    filled.find((each) => !readable.includes(each)),
-    paths,
-  );
+  const unreadRecord = filled.find((each) => !readable.includes(each));
+  const unreadable = exampleIn(unreadRecord, paths);
   const effect = definition.key === 'end' ? 'end when they start' : 'are in no list by date';
   const count = `${records.length - readable.length} of ${records.length} events`;
   // A wrong format leaves at least half of the values unreadable. A few are slips of editors.
@@ -282,7 +281,7 @@ function incompleteDate(
   );
 }
 
-/** Of a custom field that the site has and the gateway reads as nothing, the record lacks the key: that is no fault. */
+/** A custom field, whose key `customFields.seats` is none of the record itself, may be blank: that is no fault. */
 function isReadable({ record }: SampledRecord, { key, empty }: Field): boolean {
   const value: unknown = Reflect.get(record, key);
   return value === undefined || !(isBlank(value) || value === empty);

@@ -48,13 +48,12 @@ function apiFields(
   { kind, writable, numeric }: KindMapping<Kind>,
 ): TrialField[] {
   return Object.entries(FIELDS[kind]).flatMap(([name, field]) => {
-    const { key: property, type, words } = field;
+    const { key: property, type } = field;
     if (!(writable as ReadonlySet<string>).has(property) || SKIPPED.has(property)) return [];
-    const value = TOGETHER[property] ?? trialValue(records, timezone, name, field);
-    const values = numeric.has(property) ? NUMBERS : (words ?? (name === 'cost' ? COSTS : [value]));
+    const values = numeric.has(property) ? NUMBERS : trialValues(records, timezone, name, field);
     const isCleared = type === 'text' || type === 'word' || type === 'ids';
-    const empty = isCleared ? field.empty : type === 'boolean' ? !value : undefined;
-    return values[0] === undefined ? [] : [{ name, property, values, empty }];
+    const empty = isCleared ? field.empty : type === 'boolean' ? !values[0] : undefined;
+    return values.length === 0 ? [] : [{ name, property, values, empty }];
   });
 }
 
@@ -70,14 +69,18 @@ function customFieldsOf(records: SampledRecords, { kind, customFields }: KindMap
   });
 }
 
-function trialValue(records: SampledRecords, timezone: string, name: string, field: Field): unknown {
-  const { type, empty } = field;
-  if (type === 'boolean') return empty !== true;
-  if (type === 'zone') return timezone === 'Europe/Paris' ? 'Europe/Rome' : 'Europe/Paris';
-  if (type === 'text') return TEXTS[name] ?? TEXT;
-  if (type === 'html') return 'Written by check.';
+/** None for a field that is not tried: there is no record to link to. */
+function trialValues(records: SampledRecords, timezone: string, name: string, field: Field): readonly unknown[] {
+  const { key, type, empty, words } = field;
+  if (key in TOGETHER) return [TOGETHER[key]];
+  if (words) return words;
+  if (name === 'cost') return COSTS;
+  if (type === 'boolean') return [empty !== true];
+  if (type === 'zone') return [timezone === 'Europe/Paris' ? 'Europe/Rome' : 'Europe/Paris'];
+  if (type === 'text') return [TEXTS[name] ?? TEXT];
+  if (type === 'html') return ['Written by check.'];
   const target = type === 'ids' ? linkTarget(records, name) : undefined;
-  return target && [target.id];
+  return target ? [[target.id]] : [];
 }
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -110,12 +113,17 @@ export function isSameValue(name: string, read: unknown, written: unknown): bool
 export const shownByPlugin = (value: unknown, written: unknown): unknown =>
   Array.isArray(written) ? [value].flat().map((record) => objectOrEmpty(record).id) : value;
 
-/** Amounts and currencies, in their order: `12.50` and `€`, however the site writes the blank between them. */
+/** Amounts and currencies: `12.50` and `€`, however the site writes the blank between them. */
 const moneyIn = (text: string): string[] => text.match(/[\d.,]+|[^\d.,\s–-]+/gu) ?? [];
 
+/** Whether all that was written is there in its order: of `12 - 15`, `€12 – €15` has both amounts. */
 function hasMoney(read: string, written: string): boolean {
   const found = moneyIn(read);
-  return moneyIn(written).every((part) => found.splice(0, found.indexOf(part) + 1).length > 0);
+  let from = 0;
+  return moneyIn(written).every((part) => {
+    from = found.indexOf(part, from) + 1;
+    return from > 0;
+  });
 }
 
 const digitsOf = (value: unknown): string => String(value).replace(/\D/g, '');

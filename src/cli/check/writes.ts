@@ -153,8 +153,7 @@ async function write(
     const body = kindMapping.write(changes, { site, current, linkTables });
     await cms.update(kindMapping, id, body, options);
     const after = kindMapping.read(await read(), site, linkTables);
-    // A plugin that does not read the key shows no phone number after both writes: only the first proves something.
-    // Of a flag it shows the default, say false, after both: the write of true proves something.
+    // To clear a phone number proves nothing: a plugin that reads another key shows none then, too.
     const provesSomething = fields.some((field) => !isBlank(valueFor(field)));
     const shown = provesSomething ? await trial.readByPlugin?.(kindMapping, id) : undefined;
     return { valueFor, before: kindMapping.read(current, site, linkTables), after, shown };

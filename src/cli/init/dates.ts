@@ -72,8 +72,13 @@ function isDate({ values, type, path }: SiteField, decisions: DateDecisions): bo
 }
 
 /**
- * Finds the start and the end among dates or times of day by their names, such as `start_date`. If only one or two have
- * values, also by these: of `date_a` and `date_b`, the end is the one that is never before the other.
+ * Finds the start and the end among dates or times of day by their names, and if these do not tell, by their values:
+ *
+ *   fields with values       start, end
+ *   start_date, end_date     these
+ *   start_date, b            `start_date`; and `b`, if it is never before
+ *   a, b                     `a` and `b`, if `b` is never before `a`
+ *   a, b, c                  none: which two are meant?
  * @param read the values of a field as texts that sort by time
  * @param chosen the start that the operator named
  */
@@ -141,8 +146,9 @@ function named(name: 'start_date' | 'end_date', fields: readonly SiteField[], de
   const [datePath = '', timePath] = option.split(',');
   const date = fieldAt(datePath, fields);
   const time = timePath === undefined ? undefined : fieldAt(timePath, fields);
-  const form = inferDate(date.values, decisions);
-  const unread = form ? time && inferTimeFormat(time.values) === undefined && time : date;
+  const isDateRead = inferDate(date.values, decisions) !== undefined;
+  const isTimeRead = time === undefined || inferTimeFormat(time.values) !== undefined;
+  const unread = !isDateRead ? date : !isTimeRead ? time : undefined;
   if (unread && unread.values.length > 0)
     throw new ConfigError(
       `--field event.${name}=${option}`,
@@ -236,7 +242,7 @@ function textForm(format: DateFormat, texts: readonly string[]): DateForm {
 
 function compiled(text: string): DateFormat[] {
   const format = parseDateFormat(text);
-  return typeof format === 'string' || format.writeOnly ? [] : [format];
+  return typeof format === 'string' || format.whyWriteOnly ? [] : [format];
 }
 
 function isRead(format: DateFormat, text: string): boolean {

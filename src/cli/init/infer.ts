@@ -101,7 +101,14 @@ export function numberLocation(field: string, { path, values, type }: SiteField)
   return { at: path, as: 'number', clearWith };
 }
 
-/** How the mapping reads a site field as `field`; undefined if its values do not fit. */
+/**
+ * How the mapping reads a site field as `field`; undefined if its values do not fit. Of `meta.x`:
+ *
+ *   all_day   'yes', 'no'   { at: 'meta.x', as: { boolean: ['yes', 'no'] } }
+ *   cost      12            { at: 'meta.x', as: 'number', clearWith: null }
+ *   email     'a@b.example' 'meta.x'; of ACF { at: 'acf.x', clearWith: null }
+ *   email     'by post'     undefined
+ */
 function locationFor(
   field: string,
   { key, type: fieldType, words }: Field,
@@ -191,16 +198,20 @@ function textOf(kind: Kind, fields: readonly SiteField[]): ProposedLink | undefi
 }
 
 /**
- * Whether the field holds ids of this type's records, as far as the newest records tell. `isNamed`: the names of field
- * and type match, which decides if they do not tell. Pages need both: ids such as 3 and 7 are ids of pages, and just as
- * often of terms or users.
+ * Whether the field holds ids of this type's records. `isNamed`: the names of field and type match.
+ *
+ *   its ids are those of newest records    result
+ *   of no type                             true if `isNamed`
+ *   of this type alone                     true; of pages if `isNamed`: 3 and 7 may just as well be terms or users
+ *   of another type, or of several         false
  */
 function refersTo(field: SiteField, type: ProbedType, { types }: ProbedSite, isNamed: boolean): boolean {
   const ids = inferIds(field)?.ids;
   if (!ids) return false;
   const owners = types.filter(({ samples }) => samples.some(({ id }) => ids.includes(Number(id))));
+  if (owners.length === 0) return isNamed;
   const isPage = type.type === 'page' || type.type === 'post';
-  return owners.length === 0 ? isNamed : owners.length === 1 && owners[0] === type && (!isPage || isNamed);
+  return owners.length === 1 && owners[0] === type && (!isPage || isNamed);
 }
 
 /** A relation to one record, or a list of ids, in the form of its values. */
@@ -252,7 +263,7 @@ const BOOLEAN_PAIRS: readonly (readonly [unknown, unknown])[] = [
   [1, 0],
 ];
 
-/** The codec of a boolean: `null` for the default one, `undefined` if the values are not booleans. */
+/** The codec of a boolean: `null` for the default one (true and false), `undefined` if the values are no booleans. */
 export function inferBoolean({ values, type }: SiteField): FieldSpec['as'] | null {
   if (type === 'boolean' || (values.length > 0 && values.every((value) => typeof value === 'boolean'))) return null;
   if (values.length === 0) return type === 'integer' ? { boolean: [1, 0] } : undefined;

@@ -99,9 +99,7 @@ export function parseSiteUrl(text: string): string {
   return (url.origin + url.pathname).replace(/\/(wp-json|wp-admin|wp-login\.php)?\/?$/, '');
 }
 
-/**
- * The address that `init` got, with a scheme. Throws `ConfigError`, which does not quote it: it may hold a password.
- */
+/** The address that `init` got, with a scheme. The `ConfigError` does not quote it: it may hold a password. */
 function parseUrl(text: string): URL {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   if (!isWebAddress(withScheme))
@@ -117,10 +115,7 @@ function parseSource(text: string): Omit<SourceSettings, 'name'> | undefined {
   return /\.ics$/i.test(url.pathname) || url.searchParams.has('ical') ? { icalendar: url.href } : undefined;
 }
 
-/**
- * The address in an option, as sent. Throws `ConfigError` for anything else: files of code and configuration will hold
- * it.
- */
+/** The address in an option. Throws `ConfigError` for anything else: files of code and configuration will hold it. */
 export function parseAddress(option: string, text: string | undefined): string | undefined {
   if (text !== undefined && !isWebAddress(text))
     throw new ConfigError(option, 'is not a web address', 'Write all of it, such as http://10.0.0.5:3001.');
@@ -130,7 +125,7 @@ export function parseAddress(option: string, text: string | undefined): string |
 function parseFormat(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const format = parseDateFormat(text);
-  const fault = typeof format === 'string' ? format : format.writeOnly;
+  const fault = typeof format === 'string' ? format : format.whyWriteOnly;
   if (fault !== undefined) throw new ConfigError('--date-format', fault, 'Write it as in docs/mapping.md, Dates.');
   return text;
 }
@@ -147,9 +142,9 @@ function parseFields(options: readonly string[]): Record<string, string> {
       const [, kind = '', field = '', path = ''] = /^([a-z]+)\.([a-z_]+)=(\S+)$/.exec(option) ?? [];
       const fields = FIELDS[kind as Kind] ?? {};
       const isDate = kind === 'event' && /^(start|end)_date$/.test(field);
-      const isPath =
-        (isDate ? /^[^,]+(,[^,]+)?$/ : /^[^,]+$/).test(path) && !(path === 'none' && fields[field]?.required);
-      if (!Object.hasOwn(fields, field) || !isPath)
+      const isPath = (isDate ? /^[^,]+(,[^,]+)?$/ : /^[^,]+$/).test(path);
+      const leavesOutRequired = path === 'none' && fields[field]?.required;
+      if (!Object.hasOwn(fields, field) || !isPath || leavesOutRequired)
         throw new ConfigError(
           `--field ${option}`,
           'is not KIND.NAME=PATH of a field of the API',

@@ -2,22 +2,22 @@
 // and fits the mapping to the site. Recognizes event plugins that no mapping can serve, too.
 
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
-import { collectionName, type FieldSpec, type MappingFile } from '../../mapping/mapping-file.ts';
+import { collectionName, type FieldSpec, type KindSpec, type MappingFile } from '../../mapping/mapping-file.ts';
 import { metaKeys } from '../../mapping/meta-keys.ts';
-import { KINDS, type Kind } from '../../model/records.ts';
+import { KINDS } from '../../model/records.ts';
 import { formatSample, isBlank, listPath, readPathsOf, valueAtPath } from '../open-site.ts';
 import { numberLocation } from './infer.ts';
 import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
-/** The mapping whose post types the companion plugin registers, for a site without events. */
+/**
+ * The mapping whose post types the companion plugin registers, for a site without events. `matchPreset` finds it only
+ * where the site shows all of it: its collections have usual names, and it belongs to no plugin.
+ */
 export const OWN_TYPES_PRESET = 'wordpress-meta';
 
 export type PresetMatch = NonNullable<ReturnType<typeof matchPreset>>;
 
-/**
- * Names that a theme gives to its own types, too: that the site has such a collection does not tell which plugin it
- * has.
- */
+/** Names that a theme gives to its own types, too: such a collection does not tell which plugin the site has. */
 const GENERIC_COLLECTIONS = new Set(
   'events event venues organizers tags categories location locations event_categories'.split(' '),
 );
@@ -28,41 +28,51 @@ export const matchPresets = (site: ProbedSite): PresetMatch[] =>
     .flatMap((name) => matchPreset(name, site) ?? [])
     .sort((a, b) => Number(b.showsDates) - Number(a.showsDates));
 
-/** `showsDates`: the site shows the dates of events. Otherwise the companion plugin has to open them first. */
+/**
+ * Of event-organiser, whose mapping has the collections `event`, which a theme may have too, and `event-venue`:
+ *
+ *   the site shows                                    result
+ *   each of its collections, with each of its fields  `showsDates`
+ *   event-venue, and the start and end of `event`     `showsDates`
+ *   event-venue; or the plugin or its routes          not `showsDates`: the companion plugin has to open the dates
+ *   `event`, with its start and end                   none
+ */
 function matchPreset(name: string, site: ProbedSite) {
   const mapping = loadMapping(name).file;
-  const { plugins = [], namespaces = [] } = mapping.preset?.wordpress ?? {};
-  const isWhole = KINDS.every((kind) => isShown(site, kind, mapping));
-  const present = KINDS.map((kind) => collectionName(mapping[kind] ?? {})).filter((base) => hasCollection(site, base));
-  const specific = present.filter((base) => !GENERIC_COLLECTIONS.has(base));
+  const specs = KINDS.flatMap((kind) => mapping[kind] ?? []);
+  if (specs.every((spec) => isShown(site, spec)))
+    return { name, mapping, showsDates: true, reason: 'the site has all its collections and fields' };
+  const own = specs.map(collectionName).filter((base) => hasCollection(site, base) && !GENERIC_COLLECTIONS.has(base));
   const type = typeAt(site, mapping.event.posts);
   const { start_date: start, end_date: end } = mapping.event.fields ?? {};
-  // Fields with usual names in collections with usual names are those of the mapping only if all are there.
-  if (isWhole || (specific.length > 0 && type && hasField(type, start) && hasField(type, end))) {
-    const dates = `the collection ${collectionName(mapping.event)} has ${readPathsOf(start).join(' and ')}`;
-    return { name, mapping, showsDates: true, reason: isWhole ? 'the site has all its collections and fields' : dates };
+  if (own.length > 0 && hasField(type, start) && hasField(type, end)) {
+    const reason = `the collection ${collectionName(mapping.event)} has ${readPathsOf(start).join(' and ')}`;
+    return { name, mapping, showsDates: true, reason };
   }
-  if (!mapping.wordpress?.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
-  // The site does not show the dates. Its plugin, or a collection or routes of this plugin alone, are evidence too.
+  // ACF and GatherPress show their fields themselves: there is nothing to open.
+  if (!mapping.wordpress?.requiresCompanionPlugin) return undefined;
+  const { plugins = [], namespaces = [] } = mapping.preset?.wordpress ?? {};
   const active = site.plugins?.filter((folder) => plugins.some((pattern) => isFolder(folder, pattern))) ?? [];
   const routes = namespaces.filter((each) => site.namespaces.includes(each));
-  const evidence = [...active.map((folder) => `the plugin ${folder}`), ...specific, ...routes];
+  const evidence = [...active.map((folder) => `the plugin ${folder}`), ...own, ...routes];
   if (evidence.length === 0) return undefined;
   return { name, mapping, showsDates: false, reason: `the site has ${evidence.join(', ')}` };
 }
 
-/** Whether the site shows the collection and every field of a kind. */
-function isShown(site: ProbedSite, kind: Kind, mapping: MappingFile): boolean {
-  const spec = mapping[kind];
-  if (!spec) return true;
+/** Whether the site has the collection, and shows every field of its records. Of terms no field is looked at. */
+function isShown(site: ProbedSite, spec: KindSpec): boolean {
   const type = typeAt(site, spec.posts);
   if (!type) return hasCollection(site, collectionName(spec));
   return Object.entries(spec.fields ?? {}).every(([name, field]) => {
-    // The mapping has a text where the site has a number: it would refuse what the gateway writes.
-    const siteField = type.fields.find(({ path }) => path === field);
     const written = typeof field === 'string' ? [] : [field.write ?? []].flat();
-    return !(siteField && numberLocation(name, siteField)) && [field, ...written].every((each) => hasField(type, each));
+    return [field, ...written].every((each) => hasField(type, each)) && !isTextOfNumber(type, name, field);
   });
+}
+
+/** Such as `"cost": "meta.fee"` of a site with numbers in `meta.fee`: it refuses the text that the gateway writes. */
+function isTextOfNumber({ fields }: ProbedType, name: string, field: string | FieldSpec): boolean {
+  const siteField = fields.find(({ path }) => path === field);
+  return siteField !== undefined && numberLocation(name, siteField) !== undefined;
 }
 
 function isFolder(folder: string, pattern: string): boolean {

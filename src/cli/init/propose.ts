@@ -27,7 +27,7 @@ export interface ChosenMapping {
   /** Name of the bundled mapping if it is used unchanged. */
   preset: string | undefined;
   mapping: MappingFile;
-  /** The site shows a collection, a field or the plugin of it. If not, the companion plugin has to open all of that. */
+  /** False: it is a bundled mapping, and the site shows nothing of what it reads. */
   isSeenOnSite: boolean;
   /** Without the companion plugin the gateway cannot read all of this. */
   needsPlugin: boolean;
@@ -70,6 +70,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
       : proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
   }
   const eventTypes = findEventTypes(site);
+  // Without the fields that the operator named: they are fields of one of these types.
   const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat: decisions.dateFormat }));
   const preset = fittingPreset(presets[0], eventType, dated);
   const type = typeAt(site, eventType ?? dated[0]?.base);
@@ -160,6 +161,7 @@ function generatedProposal(
     upstream: 'wordpress',
     event: { posts: base, fields: { start_date: dates.start, end_date: dates.end } },
   };
+  // Links first: what holds ids of venues is no text of the event. What the operator named comes last, and wins.
   addLinked(mapping, type, site);
   mapping.event.fields = { ...mapping.event.fields, ...inferFields('event', type, eventPathsOf(mapping)) };
   setNamedFields(mapping, site, decisions);

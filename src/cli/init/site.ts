@@ -33,10 +33,7 @@ export const fieldAt = (path: string, fields: readonly SiteField[]): SiteField =
 /** Types of WordPress itself that cannot be events. */
 const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user_request|customize_changeset)$/;
 
-/**
- * The collections that a mapping can name (`posts` and `terms` in mapping.schema.json). Others may not even be part of
- * a URL.
- */
+/** As a mapping can name them (`posts` and `terms` in mapping.schema.json). Others may not even be part of a URL. */
 const COLLECTION = /^[\w-]+(\/[\w-]+)*$/;
 
 /** Top-level properties that every post has. Any other may be a field of a plugin. */
@@ -152,6 +149,7 @@ export function siteFields(samples: readonly CmsRecord[], schema: CmsRecord): Si
       if (prefix === 'acf.') addAll(`${path}.`, objectOrEmpty(rule.properties), objectOrEmpty(values[name]));
     }
   };
+  // `{}`: a site without records shows its fields in the schema alone.
   for (const cmsRecord of [{}, ...samples] as CmsRecord[]) {
     for (const holder of ['meta', 'acf'])
       addAll(`${holder}.`, objectOrEmpty(objectOrEmpty(schema[holder]).properties), objectOrEmpty(cmsRecord[holder]));

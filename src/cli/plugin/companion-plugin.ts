@@ -44,7 +44,8 @@ export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }:
         'and give --config; or give --webhook-secret. For a plugin without webhooks leave out both.',
     );
   const types = postTypesOf(mapping.file);
-  const taxonomies = taxonomiesOf(mapping.file, Object.keys(types).slice(0, 1));
+  const eventTypes = Object.keys(types).filter((name) => types[name]!.kind === 'event');
+  const taxonomies = taxonomiesOf(mapping.file, eventTypes);
   const constants: Record<string, unknown> = { TYPES: types, TAXONOMIES: taxonomies };
   const parts = ['registration', 'rest', 'undated-drafts', 'created-records'];
   if (Object.values(types).some(({ existing }) => !existing)) parts.push('edit-form');
@@ -129,7 +130,7 @@ function typeOf(
 ) {
   const { singular = name, plural = name, rewrite = name } = spec ?? {};
   // A type that the mapping does not describe is another plugin's.
-  const existing = spec?.existing ?? spec === undefined;
+  const existing = spec === undefined || spec.existing === true;
   return { kind, base, singular, plural, rewrite, existing, meta: metaOf(kind, file[kind]!, file.event) };
 }
 

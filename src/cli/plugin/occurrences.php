@@ -20,10 +20,7 @@ function rows_of($query) {
     return $rows;
 }
 
-/**
- * The days before today [1] and after today [2] that the request asks for; null unless its parameter is two such
- * numbers.
- */
+/** The days before today [1] and after it [2] that the request asks for; null unless it names two such numbers. */
 function requested_days() {
     $value = $_GET['calendar_occurrences'] ?? null;
     $is_valid = \is_string($value) && \preg_match('/^(\d{1,4}),(\d{1,4})$/D', $value, $days)

@@ -239,10 +239,7 @@ function hide_with_password($type, $keys = null) {
     }, \PHP_INT_MAX, 3);
 }
 
-/**
- * The value at the path, such as "meta.place", emptied but for its parts at the paths in $shown, such as
- * "meta.place.zone".
- */
+/** The value at $path, such as "meta.place", emptied but for its parts at $shown, such as "meta.place.zone". */
 function emptied($value, $path, $shown) {
     if (\in_array($path, $shown, true)) {
         return $value;

@@ -83,12 +83,13 @@ function register_state($type, $state_of) {
 // one again.
 \add_filter('wp_insert_post_data', function ($data, $given) {
     $definition = TYPES[$data['post_type']] ?? null;
+    $is_linked = $definition && empty($definition['existing']) && $definition['kind'] !== 'event';
+    if (!$is_linked || !empty($given['ID']) || $data['post_name'] !== '' || $data['post_title'] === '') {
+        return $data;
+    }
     $type = \get_post_type_object($data['post_type']);
-    if ($definition && empty($definition['existing']) && $definition['kind'] !== 'event'
-        && $data['post_name'] === '' && empty($given['ID'])
-        && ($data['post_status'] === 'draft'
-            || ($data['post_status'] === 'pending' && \current_user_can($type->cap->publish_posts)))
-        && $data['post_title'] !== '') {
+    $status = $data['post_status'];
+    if ($status === 'draft' || ($status === 'pending' && \current_user_can($type->cap->publish_posts))) {
         $slug = \sanitize_title(\wp_unslash($data['post_title']));
         $data['post_name'] = \wp_unique_post_slug($slug, 0, 'publish', $data['post_type'], 0);
     }

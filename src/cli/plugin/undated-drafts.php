@@ -20,6 +20,10 @@ function has_no_utc_date($post) {
     return $post->post_date_gmt === '0000-00-00 00:00:00' || \get_post_meta($post->ID, UNDATED, true);
 }
 
+/**
+ * A new draft is marked if the request has its local date alone. Without any date WordPress itself keeps it undated. A
+ * draft that was undated before stays so.
+ */
 function mark_undated($post, $request) {
     $before = isset($post->ID) ? \get_post($post->ID) : null;
     $status = $post->post_status ?? ($before ? $before->post_status : 'draft');

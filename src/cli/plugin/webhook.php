@@ -49,9 +49,8 @@ function term_meta_changed($row, $id) {
     }
 }
 
-\add_action('wp_after_insert_post', __NAMESPACE__ . '\\post_changed');
-\add_action('before_delete_post', __NAMESPACE__ . '\\post_changed');
 foreach ([
+    'wp_after_insert_post', 'before_delete_post',
     'set_object_terms', 'deleted_term_relationships',
     'add_attachment', 'edit_attachment', 'delete_attachment',
 ] as $hook) {

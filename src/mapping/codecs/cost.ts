@@ -13,9 +13,7 @@ interface CurrencyOptions {
   code?: string;
 }
 
-/**
- * The CMS has the whole cost as text. Beside it, writing stores the symbol and position that The Events Calendar would.
- */
+/** The CMS has the whole cost as text. A write stores symbol and position beside it, as The Events Calendar does. */
 export const currency: CodecDefinition<CurrencyOptions> = {
   fits: ['text'],
   onlyField: 'cost',
@@ -57,9 +55,7 @@ const FREE = 'Free';
 
 const isZero = (text: string): boolean => text.trim() !== '' && Number(text) === 0;
 
-/**
- * A free event reads as `Free`, or as its price if that is zero. Another price is left over from when it was not free.
- */
+/** A free event reads as `Free`, or as its price if that is zero. Another price was stored before it became free. */
 export const ticket: CodecDefinition<TicketOptions> = {
   fits: ['text'],
   onlyField: 'cost',

@@ -36,6 +36,7 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
       if (typeof text !== 'string') return undefined;
       const read = format.read(text);
       const wall = read ?? parseIsoDate(text);
+      // As `DateFormat.hasOffset` says: 19:30+02:00 reads as 17:30 in UTC.
       const storedZone = read !== undefined && format.hasOffset ? utcZone : zoneOfClock(clock, zones);
       return wall && convertWallTime(wall, storedZone, eventZone(zones));
     },
@@ -45,10 +46,11 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
       const [zone, storedZone] = [eventZone(zones), zoneOfClock(clock, zones)];
       const stored = convertWallTime(wall, zone, storedZone);
       const utc = wallToUtc(stored, storedZone);
-      // When clocks are set back, a text names one of two hours.
+      // When the site's clocks are set back from 3:00 to 2:00, two instants are stored as 2:30.
       if (utc !== wallToUtc(wall, zone))
         throw new UnrepresentableValue('the clock of the site shows this hour twice, and only one can be stored here');
       const text = format.write(stored, offsetMinutes(utc, storedZone));
+      // A text with an offset reads as UTC.
       checkRepresentable(format.hasOffset ? utc : stored, text, format);
       return text;
     },
@@ -62,7 +64,7 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
  */
 function checkRepresentable(wall: WallTime, text: string, format: DateFormat): void {
   // Such a format is for a key beside the one with the whole date, which is read.
-  if (format.writeOnly !== undefined) return;
+  if (format.whyWriteOnly !== undefined) return;
   const isDayLimit = /(?:00:00:00|23:59:59)$/.test(wall);
   if (!format.hasTime && !isDayLimit) throw new UnrepresentableValue('only whole days can be stored here');
   const length = isDayLimit ? DATE_LENGTH : MINUTES_LENGTH;
@@ -79,7 +81,7 @@ function inFormat(clock: Clock): CodecDefinition<string> {
     create: (pattern = DEFAULT_FORMAT, { pointer, writeOnly }) => {
       const format = parseDateFormat(pattern);
       if (typeof format === 'string') throw new MappingFieldError(pointer, format);
-      if (format.writeOnly !== undefined && !writeOnly) throw new MappingFieldError(pointer, format.writeOnly);
+      if (format.whyWriteOnly !== undefined && !writeOnly) throw new MappingFieldError(pointer, format.whyWriteOnly);
       return dateTimeCodec(format, clock);
     },
   };
@@ -134,7 +136,7 @@ export const instant: CodecDefinition<never> = {
         return utc && convertWallTime(utc, utcZone, zoneOf(site));
       },
       write: (value, { site }) => {
-        // Nothing is sent.
+        // Payload sets its dates itself.
         if (isBlankStamp(value)) return undefined;
         return `${convertWallTime(String(value), zoneOf(site), utcZone).replace(' ', 'T')}.000Z`;
       },

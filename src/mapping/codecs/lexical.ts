@@ -89,9 +89,10 @@ function parseHtml(html: string): HtmlNode[] {
 /** Text outside of elements is as people type it: a line ends where it ends, and blank lines separate paragraphs. */
 function typedText(node: HtmlNode): HtmlNode[] {
   if (typeof node !== 'string') return [node];
-  return node
-    .split(/(\n[ \t\r]*\n|\n)/)
-    .map((part, n) => (n % 2 === 0 ? part : htmlElement(part === '\n' ? 'br' : 'p')));
+  return node.split(/(\n[ \t\r]*\n|\n)/).map((part, index) => {
+    const isSeparator = index % 2 === 1;
+    return isSeparator ? htmlElement(part === '\n' ? 'br' : 'p') : part;
+  });
 }
 
 /** Paragraphs of the texts between blocks, and the blocks. */
@@ -131,7 +132,7 @@ function list(tag: 'ul' | 'ol', children: readonly HtmlNode[], format: number): 
   return element('list', numbered, { listType: tag === 'ul' ? 'bullet' : 'number', tag, start: 1 });
 }
 
-/** A list in an item is an item of its own, after it. */
+/** A list in an item is an item of its own: of `<li>Soup<ul>...</ul>Tea</li>`, the contents are Soup, the list, Tea. */
 function contentsOfItems(nodes: readonly HtmlNode[], format: number): LexicalNode[][] {
   const contents: LexicalNode[][] = [[]];
   for (const node of nodes)

@@ -1,6 +1,7 @@
 // Codecs of numbers: `number`, an id, or a text that the CMS stores as a number; `coordinate`, the latitude or
 // longitude of a venue; and `ids`, of linked records and terms.
 
+import { LIMITS } from '../../fixed-limits.ts';
 import { parseNumber } from '../../interface/value-types.ts';
 import { isObject } from '../../model/json.ts';
 import { type Codec, type CodecDefinition, UnrepresentableValue } from '../field-accessor.ts';
@@ -60,7 +61,7 @@ type IdsFormat = 'one' | 'list' | 'one-in-list' | 'rows' | 'csv' | 'objects' | {
 /** Deeper lists and records would exhaust the stack. */
 const MAX_DEPTH = 100;
 /** As many as a client may send. Each becomes a row of the replica. */
-const MAX_IDS = 1000;
+const MAX_IDS = LIMITS.limits.idsPerParameter;
 
 /** Collects ids from nested lists and records, each once. `idPath` is the path of the id in a whole record. */
 function readIds(stored: unknown, idPath: Path | undefined): number[] {

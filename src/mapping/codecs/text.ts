@@ -20,10 +20,12 @@ export const html: CodecDefinition<never> = {
 };
 
 /**
- * Where a tag separates lines or words, until `write` makes one line end of `/\n` and one blank of `||`. No text has
- * these characters, which are shown here as `/` and `|`:
+ * Where a tag separates lines (shown as `/`) or words (`|`), until `write` makes one line end of `/\n` and one blank of
+ * `||`. No text has these characters.
  *
- *   <p>Soup<br />\nTea</p><td>5</td><td>EUR</td>   \n\nSoup/\nTea\n\n|5||EUR|   Soup\nTea\n\n5 EUR
+ *   HTML            <p>Soup<br />\nTea</p><td>5</td><td>EUR</td>
+ *   without tags    \n\nSoup/\nTea\n\n|5||EUR|
+ *   written         Soup\nTea\n\n5 EUR
  */
 const LINE_BREAK = '\u2028';
 const WORD_BREAK = '\u2029';

@@ -24,6 +24,7 @@ function occurrences_of($id, $from, $to, $today) {
         $end = \gmdate('Y-m-d H:i:s', (int) ($times[1] ?? $times[0]));
         $occurrences[] = [$distance, $start, ['start' => $start, 'end' => $end], $index];
     }
+    // By the distance from today, then by the start.
     \sort($occurrences);
     return \array_map(function ($occurrence) use ($event) {
         return $occurrence[2] + ($event ? ['url' => (string) $event->get_permalink($occurrence[3])] : []);

@@ -23,10 +23,7 @@ function hides_cancelled() {
     return \get_option('dbem_event_status_enabled') && !\get_option('dbem_events_include_status_cancelled');
 }
 
-/**
- * The plugin's "active status" in the words of the API; '' while its statuses are switched off: it then ignores what is
- * stored.
- */
+/** The plugin's "active status" in the words of the API; '' while statuses are off: it ignores what is stored then. */
 function status_word($stored) {
     $states = ['0' => 'cancelled', '1' => 'scheduled'];
     return \get_option('dbem_event_status_enabled') ? $states[(string) $stored] ?? '' : '';

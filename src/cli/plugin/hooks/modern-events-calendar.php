@@ -40,9 +40,7 @@ function state_of($id, $own = []) {
 
 register_state('mec-events', __NAMESPACE__ . '\\state_of');
 
-/**
- * What editors have changed for single occurrences, by the start of each; of several rows the plugin takes the last.
- */
+/** What editors have changed for single occurrences, by the start of each. The plugin takes the last row of each. */
 function changed_occurrences($id) {
     global $wpdb;
     $changed = [];

@@ -97,10 +97,7 @@ function keep_cost($meta) {
     return $query;
 });
 
-/**
- * The occurrences that start on these days; null if the event is not a series. The plugin has one row for any other
- * event.
- */
+/** The occurrences that start on these days; null for an event that is no series: the plugin has one row of it. */
 function occurrences_of($id, $from, $to, $today) {
     global $wpdb;
     static $has_table = null;
@@ -118,10 +115,7 @@ function occurrences_of($id, $from, $to, $today) {
     ));
 }
 
-/**
- * What the site chose: the plugin's own defaults are left out, so that nothing is in dollars because nobody chose a
- * currency.
- */
+/** What the site chose, without the plugin's defaults: where nobody chose a currency, nothing is in dollars. */
 function plugin_settings() {
     $of = function ($option) {
         return \function_exists('tribe_get_option') ? \tribe_get_option($option, null) : null;
