@@ -8,13 +8,19 @@ import type { Services } from '../calendar/services.ts';
 import { isTermKind } from '../model/records.ts';
 import { getRecord, idsBySlug } from '../store/records.ts';
 import { byteLength } from '../text/bytes.ts';
-import { isCacheable } from './cached-reads.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { RateLimit } from './client-limits.ts';
 import { consistencyHeaders, MIN_VERSION_HEADER } from './consistency-token.ts';
 import { apiLink, COMMON_HEADERS, type Cors, challengeHeaders, PRIVATE_HEADERS, staleHeaders } from './headers.ts';
 import { hasTooManyHeaders } from './read-request.ts';
-import { type Body, type CachedResponse, isFresh, type ResponseCache, toBuffer } from './response-cache.ts';
+import {
+  type Body,
+  type CachedResponse,
+  isCacheable,
+  isFresh,
+  type ResponseCache,
+  toBuffer,
+} from './response-cache.ts';
 import { type Context, type Middleware, nextRequestId, type State } from './state.ts';
 
 /** Sends an error, a public response or a private one. A page has set its own body. */

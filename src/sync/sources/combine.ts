@@ -17,7 +17,6 @@ import {
   storedSources,
   unusedSourceRecords,
 } from '../../store/source-events.ts';
-import { wallNumber } from '../../time/wall-time.ts';
 import { utcToWall, zoneOrUtc } from '../../time/zones.ts';
 import { batchesOf } from '../ingest.ts';
 import { type Comparable, KnownEvents, letters, type Match, matchKeysOf } from './same-event.ts';
@@ -136,7 +135,7 @@ function siteEventsAt({ db, site }: Pass, startUtc: string, events: readonly Com
   const siteStart = isListedBySite ? utcToWall(startUtc, zoneOrUtc(site.timezone)) : undefined;
   const starts = new Set(events.map(({ start }) => siteStart ?? start));
   return [...starts].flatMap((start) =>
-    listedEventIdsAt(db, wallNumber(start)).flatMap((id) => {
+    listedEventIdsAt(db, start).flatMap((id) => {
       const record = getRecord(db, 'event', id);
       if (!record || record.protected || record.startUtc !== startUtc) return [];
       const venues = [...getRecords(db, 'venue', record.venues).values()].filter((venue) => !venue.protected);
