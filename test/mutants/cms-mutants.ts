@@ -179,7 +179,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/cms/sources/icalendar.ts', 'test/cms/sources/icalendar.test.ts', {
     'a private event is not served': {
-      function: 'partsByInstance',
+      function: 'addPart',
       code: "if (/^(private|confidential)$/i.test(textOf(_1, 'class'))) throw new Error('private');",
       title: 'does not show an instance whose change cannot be read, or is private',
     },
