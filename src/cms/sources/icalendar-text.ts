@@ -22,7 +22,7 @@ export interface Component {
   inner: Component[];
 }
 
-/** All calendars of a file as one. Joins lines with those that continue them as bytes: old programs fold in a letter. */
+/** All calendars of a file as one. Lines are joined as bytes: old programs fold within a character. */
 export async function readFile(bytes: Buffer): Promise<ComponentReader> {
   const reader = new ComponentReader();
   let line = '';

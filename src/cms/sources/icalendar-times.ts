@@ -120,22 +120,22 @@ export const isSeries = (component: Component): boolean => component.lines.has('
  * The starts of a series around the window: DTSTART, RRULE, RDATE, without EXDATE.
  * @throws Error for a rule that is not supported, and for too many instances
  */
-export async function startsOf(component: Component, first: Moment, context: TimeContext): Promise<Moment[]> {
+export async function* startsOf(component: Component, first: Moment, context: TimeContext): AsyncGenerator<Moment> {
   const starts = new Map([[first.epochMs, first]]);
   for (const line of component.lines.get('rrule')?.slice(0, MAX_RULES) ?? [])
     await addStartsOfRule(starts, line, first, context);
-  for (const moment of await allMoments(component, 'rdate', context)) {
+  for await (const moment of momentsOf(component, 'rdate', context)) {
     const start = startNamedBy(moment, first);
     starts.set(start.epochMs, start);
   }
-  const exdates = await allMoments(component, 'exdate', context);
+  const excluded = new Set<string>();
   // In a series of times, a day excludes all instances of that day.
-  const excluded = new Set(exdates.map((moment) => instanceName(first.isDate ? startNamedBy(moment, first) : moment)));
-  for (const [epochMs, start] of starts) {
+  for await (const moment of momentsOf(component, 'exdate', context))
+    excluded.add(instanceName(first.isDate ? startNamedBy(moment, first) : moment));
+  for (const start of starts.values()) {
     await pause();
-    if (excluded.has(instanceName(start)) || excluded.has(dayName(start.wallMs))) starts.delete(epochMs);
+    if (!excluded.has(instanceName(start)) && !excluded.has(dayName(start.wallMs))) yield start;
   }
-  return [...starts.values()];
 }
 
 async function addStartsOfRule(starts: Map<number, Moment>, line: string, first: Moment, context: TimeContext) {
@@ -181,19 +181,17 @@ function startNamedBy(named: Moment, first: Moment): Moment {
 const dayStartOf = (wallMs: number): number => Math.floor(wallMs / DAY_MS) * DAY_MS;
 
 /** Of RDATE and EXDATE, without what is no time. @throws Error for too many */
-async function allMoments(component: Component, name: string, context: TimeContext): Promise<Moment[]> {
+async function* momentsOf(component: Component, name: string, context: TimeContext): AsyncGenerator<Moment> {
   const text = component.lines.get(name)?.join() ?? '';
   if (text.split(',', MAX_DATES + 1).length > MAX_DATES) throw new Error(`more than ${MAX_DATES} dates`);
-  const moments: Moment[] = [];
   for (const { params, values } of properties(component, name)) {
     for (const value of values) {
       // A thousand take ten milliseconds and more.
       await pause();
       const moment = parseMoment(value, params.tzid, context);
-      if (moment) moments.push(moment);
+      if (moment) yield moment;
     }
   }
-  return moments;
 }
 
 /** The zones of one calendar by TZID. Undefined: nobody knows this zone. Offsets are compared around `nowMs`. */
@@ -217,8 +215,7 @@ export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid
  */
 function zoneByName(text: string): string | undefined {
   const name = text.replaceAll('"', '').trim();
-  const parts = name.split('/').filter((part) => part !== '');
-  const ends = [3, 2].filter((length) => length <= parts.length).map((length) => parts.slice(-length).join('/'));
+  const ends = [3, 2].map((length) => name.split('/').slice(-length).join('/'));
   for (const candidate of [name, name.replace(/[-_]/, '/'), ...ends, findIana(name)[0] ?? '']) {
     const zone = zones.parseZone(candidate);
     if (zone?.kind === 'iana') return zone.name;

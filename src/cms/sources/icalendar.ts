@@ -158,8 +158,7 @@ async function addInstances(reading: Reading, master: UidPart, hasOthers: boolea
   const isSeries = times.isSeries(component);
   const rangeChanges = [...changes.values()].filter(isOfLaterToo);
   rangeChanges.sort((a, b) => a.instance.epochMs - b.instance.epochMs);
-  for (const start of isSeries ? await times.startsOf(component, first, reading) : [first]) {
-    await pause();
+  for await (const start of isSeries ? times.startsOf(component, first, reading) : [first]) {
     const ownChange = changeOf(start, changes);
     const rangeChange = rangeChanges.findLast(({ instance }) => instance.epochMs < start.epochMs);
     const moved = rangeChange && movedBy(rangeChange, start);
