@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { LookupLimit, PasswordAttempts } from './calendar/anonymous-limits.ts';
 import { CmsRecords } from './calendar/cms-records.ts';
 import { todayAt } from './calendar/dates.ts';
-import { assertServable } from './calendar/list-response.ts';
+import { assertPublicEvent } from './calendar/event-reads.ts';
 import { Permissions } from './calendar/request.ts';
 import type { Services } from './calendar/services.ts';
 import { UnpublishedRecordsCache } from './calendar/unpublished-records.ts';
@@ -23,9 +23,7 @@ import { Idempotency } from './http/idempotency.ts';
 import { LoginLimit } from './http/login-limit.ts';
 import { pages } from './http/pages/pages.ts';
 import { ResponseCache } from './http/response-cache.ts';
-import { eventNotFound } from './interface/errors.ts';
 import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency-keys.ts';
-import { getRecord } from './store/records.ts';
 
 interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers'> {
   config: Config;
@@ -74,11 +72,7 @@ export function createApplication(options: ApplicationOptions) {
       // The first mount is always `/calendar/events/v1` (`loadConfig`).
       read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
       charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
-      // 404 for an event that the replica does not have for the public.
-      assertPublic(id) {
-        assertServable(services);
-        if (!getRecord(replica.db, 'event', id)) throw eventNotFound(id);
-      },
+      assertPublic: (id) => assertPublicEvent(services, id),
     }),
     config,
     cache: new ResponseCache(config.cache.responseBytes),

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
+
 // Entry point: runs the command of the command line. A ConfigError becomes one clear message and exit code 2.
 
+import { printable } from './cli/table.ts';
 import { ConfigError } from './errors.ts';
 import { restartWithFlags } from './node-flags.ts';
-import { printable } from './text/text.ts';
 import { VERSION } from './version.ts';
 
 /**

@@ -5,9 +5,12 @@ import {
   alreadyTrashed,
   eventNotFound,
   forbidden,
+  invalidCredentials,
   invalidParam,
   invalidParams,
   termNameTaken,
+  unavailableError,
+  upstreamAway,
 } from '../interface/errors.ts';
 import { isPostKind, isTermKind, type Kind } from '../model/records.ts';
 
@@ -79,13 +82,6 @@ function genericError(error: CmsRejected): ApiError {
   return new ApiError(502, 'calendar_upstream_refused', 'The site could not carry this out.', { data, cause: error });
 }
 
-const upstreamAway = (message: string, data: Record<string, unknown>, retryAfterS: number, cause: Error): ApiError =>
-  new ApiError(503, 'calendar_upstream_away', message, {
-    data,
-    headers: { 'Retry-After': String(retryAfterS) },
-    cause,
-  });
-
 function missingCollection(error: CmsRejected): ApiError {
   const message = `The site behind this calendar lacks what this needs: ${error.message} Is its plugin active?`;
   return upstreamAway(message, { reason: 'no-route', upstream_code: error.code }, 5, error);
@@ -113,32 +109,4 @@ function invalidFields(error: CmsRejected, { kind, parametersAt }: ErrorContext,
   if (names.size === 0) return genericError(error);
   const errors = [...names].map((name) => ({ name, message }));
   return invalidParams(errors, { data: { upstream_code: error.code }, cause: error });
-}
-
-/** By the part of the credentials that is wrong. */
-const WRONG_PARTS: Readonly<Record<string, readonly [code: string, message: string]>> = {
-  username: ['invalid_username', '<strong>Error:</strong> Unknown username. Check again or try your email address.'],
-  email: ['invalid_email', '<strong>Error:</strong> Unknown email address. Check again or try your username.'],
-};
-const WRONG_PASSWORD = ['incorrect_password', 'The provided password is an invalid application password.'] as const;
-
-/** Only some sites tell which part is wrong. On others every wrong login is a wrong password. */
-export function invalidCredentials(error: CmsRejected): ApiError {
-  const [code, message] = WRONG_PARTS[error.fields[0] ?? ''] ?? WRONG_PASSWORD;
-  return new ApiError(401, code, message, { cause: error });
-}
-
-/** The CMS did not respond: 502 if a write may have happened, otherwise 503. */
-export function unavailableError(error: CmsUnavailable): ApiError {
-  if (error.outcomeUnknown) {
-    return new ApiError(
-      502,
-      'calendar_outcome_unknown',
-      'The site did not answer after the change was sent: it may or may not have been made. Look at the ' +
-        'record, with `Cache-Control: no-cache`, before you try again.',
-      { data: { reason: error.reason }, cause: error },
-    );
-  }
-  const message = 'The site behind this calendar does not answer at the moment. Try again shortly.';
-  return upstreamAway(message, { reason: error.reason }, error.retryAfterS ?? 5, error);
 }

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Cms, CmsRecord, ReadRequest } from '../cms/port.ts';
 import { ApiError, CmsRejected, ifRejected } from '../errors.ts';
-import { collectionSpec, type KindMapping, type Mapping } from '../mapping/mapping.ts';
+import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import {
   type FieldsOf,
@@ -156,9 +156,10 @@ export class CmsRecords {
   async findCreated(kind: Kind, creationKey: string, request: CallContext): Promise<{ isKnown: boolean; id?: number }> {
     const { cms, mapping } = this.#parts;
     const records = await cms.findCreated(creationKey, callOptions(request));
-    const created = records?.find(({ collection }) => collection === mapping.kinds[kind]?.collection);
-    if (!created) return { isKnown: records !== undefined };
-    return { isKnown: true, id: cms.gatewayId(collectionSpec(mapping, created.collection), created.id) };
+    const spec = mapping.kinds[kind];
+    const created = records?.find(({ collection }) => collection === spec?.collection);
+    if (!spec || !created) return { isKnown: records !== undefined };
+    return { isKnown: true, id: cms.gatewayId(spec, created.id) };
   }
 
   async read<K extends Kind>(

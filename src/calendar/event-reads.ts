@@ -1,7 +1,7 @@
 // Finds the events of a list, for JSON and for feeds: its parameters become a filter of the replica, and what the URLs
 // of its pages repeat.
 
-import { invalidParams } from '../interface/errors.ts';
+import { eventNotFound, invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { EVENT_ORDERS } from '../interface/parameters.ts';
 import type { LinkedKind } from '../model/records.ts';
@@ -13,6 +13,7 @@ import { getRecord, withDescendants } from '../store/records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts';
 import {
+  assertServable,
   findWithImages,
   type ListAccess,
   type ListPage,
@@ -156,4 +157,10 @@ function circleOf(values: Record<string, unknown>): Circle | undefined {
     center: { latitude: Number(latitude), longitude: Number(longitude) },
     distanceKm: Number(distanceKm ?? DEFAULT_DISTANCE_KM),
   };
+}
+
+/** @throws ApiError 404 for an event that the replica does not have for the public */
+export function assertPublicEvent(services: Services, id: number): void {
+  assertServable(services);
+  if (!getRecord(services.replica.db, 'event', id)) throw eventNotFound(id);
 }

@@ -6,11 +6,10 @@ import { alreadyTrashed, couldNotCreate, invalidParam } from '../interface/error
 import { copiedFields, FIELDS } from '../interface/fields.ts';
 import type { Input } from '../interface/parameter.ts';
 import { parseInline } from '../interface/validate.ts';
-import { isEmpty } from '../interface/value-types.ts';
+import { isEmpty, parseNumber } from '../interface/value-types.ts';
 import { type EventFields, FIRST_SOURCE_ID, type LinkedKind, PLURALS, type TermKind } from '../model/records.ts';
 import { type Cost, decodeCost, encodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce } from '../text/html.ts';
-import { NUMBER } from '../time/php-dates.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import { normalizeCost, numericCost, serializeCost } from './cost.ts';
 import { eventTimes, zoneOf } from './dates.ts';
@@ -206,7 +205,8 @@ function timesOf({ request, input, stored }: PostWrite<'event'>): Partial<EventF
 function parseTerm(item: unknown): number | string | undefined {
   if (item === true) return '1';
   const text = item === null || item === undefined || item === false ? '' : String(item).trim();
-  const term = NUMBER.test(text) ? Math.trunc(Math.abs(Number(text))) : text;
+  const number = parseNumber(text);
+  const term = number === undefined ? text : Math.trunc(Math.abs(number));
   return term === 0 || term === '' ? undefined : term;
 }
 

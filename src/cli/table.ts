@@ -1,4 +1,4 @@
-// Text for a terminal: columns, and plurals.
+// Text for a terminal: columns, plurals, and what a terminal shows of any text.
 
 /** Pads each column to its widest cell. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
@@ -14,3 +14,6 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
 
 /** `1 record`, `2 records`. */
 export const pluralized = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** Without control characters, which could move the terminal's cursor or hide lines. Keeps line breaks. */
+export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]/gu, '');

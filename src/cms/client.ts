@@ -6,7 +6,15 @@ import { type Config, DEFAULTS } from '../config-schema.ts';
 import { CmsUnavailable } from '../errors.ts';
 import type { Observe } from '../observability/observations.ts';
 import { createBulkheads, createCircuitBreaker } from './bulkhead.ts';
-import { type CmsResponse, isRedirect, isWrite, parseResponse, redirectError, sendRequest } from './http-exchange.ts';
+import {
+  type CmsResponse,
+  isRedirect,
+  isServerError,
+  isWrite,
+  parseResponse,
+  redirectError,
+  sendRequest,
+} from './http-exchange.ts';
 import type { BulkheadName, CallOptions, CmsRecord, Query } from './port.ts';
 
 export type CmsClientLimits = Config['upstream']['limits'];
@@ -190,10 +198,6 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
     },
   };
 }
-
-/** True for a 5xx, unless the CMS says when to come back, as in maintenance. */
-export const isServerError = ({ reason, status = 0, retryAfterS }: CmsUnavailable): boolean =>
-  reason === 'status' && status >= 500 && retryAfterS === undefined;
 
 /**
  * Whether to repeat a GET that failed. With two retries (`limits.retries`) it is sent so often:

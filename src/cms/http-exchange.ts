@@ -6,7 +6,7 @@ import { gunzip } from 'node:zlib';
 import { DecoratorHandler, type Dispatcher } from 'undici';
 import type { Config } from '../config-schema.ts';
 import { CmsRedirected, CmsUnavailable, type UnavailableReason } from '../errors.ts';
-import { isObject, type JsonObject, objectOrEmpty, textOrEmpty } from '../model/json.ts';
+import { isId, isObject, type JsonObject, objectOrEmpty, textOrEmpty } from '../model/json.ts';
 
 interface HttpResponse {
   status: number;
@@ -129,9 +129,6 @@ export function writtenRecordOf({ json, status }: Pick<CmsResponse, 'json' | 'st
   throw new CmsUnavailable('not-json', message, { status, outcomeUnknown: true });
 }
 
-export const isId = (value: unknown): boolean =>
-  typeof value === 'string' ? value !== '' : Number.isSafeInteger(value) && Number(value) > 0;
-
 /** Statuses sent by proxies in front of WordPress; their body says nothing about the request's outcome. */
 const PROXY_STATUSES = new Set([502, 503, 504]);
 const MAX_RETRY_AFTER_S = 3600;
@@ -165,6 +162,10 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
   }
   return { ...response, json };
 }
+
+/** True for a 5xx, unless the CMS says when to come back, as in maintenance. */
+export const isServerError = ({ reason, status = 0, retryAfterS }: CmsUnavailable): boolean =>
+  reason === 'status' && status >= 500 && retryAfterS === undefined;
 
 /**
  * The error for a redirect. The gateway does not follow redirects of writes, which would lose them, or to

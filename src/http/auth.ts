@@ -3,12 +3,12 @@
 
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { invalidCredentials } from '../calendar/cms-errors.ts';
 import { type Actor, ANONYMOUS } from '../calendar/request.ts';
 import type { Account, Cms, Login } from '../cms/port.ts';
 import { type ApiError, CmsRejected } from '../errors.ts';
-import { invalidNonce, tooManyLogins } from '../interface/errors.ts';
-import { type ClientAddress, network48Of } from './client-address.ts';
+import { invalidCredentials, invalidNonce, tooManyLogins } from '../interface/errors.ts';
+import type { ClientAddress } from './client-address.ts';
+import { network48Of } from './client-limits.ts';
 import { routeName } from './endpoints.ts';
 import { type Attempt, accountKey, type LoginLimit, type Refusal } from './login-limit.ts';
 import { READ_METHODS } from './read-request.ts';

@@ -1,31 +1,11 @@
 // Answers reads of anonymous callers from the response cache, whose responses are built once for all concurrent
 // requests. What depends on the URL alone may be public.
 
-import type { IncomingMessage } from 'node:http';
 import type { Services } from '../calendar/services.ts';
 import type { PollForRequest } from './consistency-token.ts';
-import { type Freshness, namesCaller } from './headers.ts';
-import { createToCached, type ResponseCache } from './response-cache.ts';
+import type { Freshness } from './headers.ts';
+import { createToCached, dependsOnUrlAlone, isCacheable, isNoCache, type ResponseCache } from './response-cache.ts';
 import type { Context, Middleware, State } from './state.ts';
-
-/**
- * True if the URL alone determines the response: no credentials, no body (this API reads parameters from the
- * body of any method) and no method override. Only responses to such requests may be public.
- */
-function dependsOnUrlAlone({ method, headers }: IncomingMessage): boolean {
-  return (
-    (method === 'GET' || method === 'HEAD') &&
-    !namesCaller(headers) &&
-    headers['x-http-method-override'] === undefined &&
-    (headers['content-length'] === undefined || headers['content-length'] === '0') &&
-    headers['transfer-encoding'] === undefined
-  );
-}
-
-/** True if the response may come from the cache: a client that sends `no-cache` gets a new one. */
-export const isCacheable = (req: IncomingMessage): boolean => dependsOnUrlAlone(req) && !isNoCache(req);
-
-const isNoCache = ({ headers }: IncomingMessage): boolean => headers['cache-control']?.includes('no-cache') ?? false;
 
 /** A computation in progress. */
 interface Flight {

@@ -1,9 +1,7 @@
-// Which client a request comes from: by its connection, or by what trusted proxies report; and the network that counts
-// as one client.
+// Which client a request comes from: by its connection, or by what trusted proxies report.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { isIP, isIPv6 } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import { isIP } from 'node:net';
 import proxyAddr from 'proxy-addr';
 import { isPublicAddress } from '../cms/public-request.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';
@@ -66,19 +64,3 @@ export function createClientAddress(trusted: TrustedProxies, observe: Observe): 
     return address === req.socket.remoteAddress ? peer : parseForwarded(address);
   };
 }
-
-/** Whom the rate limit counts as one client: an IPv4 address, or the /64 of an IPv6 address. */
-export function network64Of(address: string): string {
-  // An IPv4 address has no colon; the expression of `isIPv6` is long.
-  if (!address.includes(':') || !isIPv6(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
-  const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));
-  return `${groups.join(':')}::/64`;
-}
-
-/**
- * Who holds slots that all clients share, or guesses passwords: of an IPv6 address the /48, because a home connection
- * or a rented server has up to 65,536 networks of /64, and ten would hold all slots.
- */
-export const network48Of = (address: string): string => network64Of(address).replace(/:[^:]+::\/64$/, '::/48');

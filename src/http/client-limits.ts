@@ -2,13 +2,31 @@
 // rejects requests with 503 before any work is done, if accepting them would make all others wait.
 
 import type { IncomingMessage } from 'node:http';
+import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Config } from '../config-schema.ts';
 import { overloaded, tooManyRequests } from '../interface/errors.ts';
 import { byteLength } from '../text/bytes.ts';
-import { type ClientAddress, network48Of, network64Of } from './client-address.ts';
+import type { ClientAddress } from './client-address.ts';
 import type { Middleware } from './state.ts';
+
+/** Whom the rate limit counts as one client: an IPv4 address, or the /64 of an IPv6 address. */
+export function network64Of(address: string): string {
+  // An IPv4 address has no colon; the expression of `isIPv6` is long.
+  if (!address.includes(':') || !isIPv6(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));
+  return `${groups.join(':')}::/64`;
+}
+
+/**
+ * Who holds slots that all clients share, or guesses passwords: of an IPv6 address the /48, because a home connection
+ * or a rented server has up to 65,536 networks of /64, and ten would hold all slots.
+ */
+export const network48Of = (address: string): string => network64Of(address).replace(/:[^:]+::\/64$/, '::/48');
 
 /** A tenth: ten networks together can take all slots. */
 const SHARES = 10;

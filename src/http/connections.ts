@@ -4,8 +4,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { network48Of } from './client-address.ts';
-import { SharedSlots } from './client-limits.ts';
+import { network48Of, SharedSlots } from './client-limits.ts';
 
 export interface ConnectionOptions {
   /** The most connections, of which one network may hold a tenth. */

@@ -28,8 +28,7 @@ import {
 import { checkLengths, unknownNames, validate } from '../interface/validate.ts';
 import { isTruthy, parseList } from '../interface/value-types.ts';
 import type { JsonObject } from '../model/json.ts';
-import { isTermKind, type Kind, type PostKind } from '../model/records.ts';
-import { UNKNOWN_SITE } from '../sync/context.ts';
+import { isTermKind, type Kind, type PostKind, UNKNOWN_SITE } from '../model/records.ts';
 import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createBodyReader } from './read-body.ts';

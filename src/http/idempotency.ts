@@ -2,11 +2,10 @@
 // record instead of creating another.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { unavailableError } from '../calendar/cms-errors.ts';
 import type { ApiResponse, RequestContext } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
-import { createInProgress, invalidParam, keyReused } from '../interface/errors.ts';
+import { createInProgress, invalidParam, keyReused, unavailableError } from '../interface/errors.ts';
 import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { IdempotencyEntry, IdempotencyStore } from '../store/idempotency-keys.ts';

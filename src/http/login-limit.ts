@@ -5,8 +5,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Login } from '../cms/port.ts';
 import type { Config } from '../config-schema.ts';
-import { network48Of } from './client-address.ts';
-import { type Counter, type SharedCounters, wholeSeconds } from './client-limits.ts';
+import { type Counter, network48Of, type SharedCounters, wholeSeconds } from './client-limits.ts';
 
 /** The CMS may check the credentials now. */
 export interface Attempt {

@@ -1,21 +1,24 @@
-// Sends every response that the middleware leaves in `ctx.state`, with the methods that the actor may use (`Allow`);
-// and hits of the response cache before Koa.
+// Sends every response that the middleware leaves in `ctx.state`; and hits of the response cache before Koa.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { can, mayEditPublished } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
-import { isTermKind } from '../model/records.ts';
-import { getRecord, idsBySlug } from '../store/records.ts';
 import { byteLength } from '../text/bytes.ts';
-import { isCacheable } from './cached-reads.ts';
+import { allowHeader } from './allow-header.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { RateLimit } from './client-limits.ts';
 import { consistencyHeaders, MIN_VERSION_HEADER } from './consistency-token.ts';
 import { apiLink, COMMON_HEADERS, type Cors, challengeHeaders, PRIVATE_HEADERS, staleHeaders } from './headers.ts';
 import { hasTooManyHeaders } from './read-request.ts';
-import { type Body, type CachedResponse, isFresh, type ResponseCache, toBuffer } from './response-cache.ts';
-import { type Context, type Middleware, nextRequestId, type State } from './state.ts';
+import {
+  type Body,
+  type CachedResponse,
+  isCacheable,
+  isFresh,
+  type ResponseCache,
+  toBuffer,
+} from './response-cache.ts';
+import { type Context, type Middleware, nextRequestId } from './state.ts';
 
 /** Sends an error, a public response or a private one. A page has set its own body. */
 export function respond(services: Services, cache: ResponseCache, cors: Cors): Middleware {
@@ -98,31 +101,6 @@ function perRequestHeaders(
     ...(isStale && staleHeaders(ageS)),
   };
   return { headers: Object.entries(headers).flat(), isStale };
-}
-
-const ITEM_METHODS = { posts: 'GET, DELETE, POST, PUT, PATCH', terms: 'GET, POST, PUT, PATCH, DELETE' };
-
-/** The methods that the actor may use; `GET` alone for anonymous actors, and while the CMS is away. */
-export async function allowHeader(state: State, services: Services): Promise<string> {
-  return state.actor.account ? methodsOf(state, services).catch(() => 'GET') : 'GET';
-}
-
-async function methodsOf({ actor, path, matchedRoute, apiResponse }: State, services: Services): Promise<string> {
-  const { kind, by, addition } = matchedRoute ?? {};
-  if (!kind || addition) return 'GET';
-  const permissions = await services.permissions.of(kind, actor);
-  if (isTermKind(kind)) {
-    if (!can(actor, 'manageTerms', permissions)) return 'GET';
-    return by ? ITEM_METHODS.terms : 'GET, POST';
-  }
-  if (!can(actor, 'edit', permissions)) return 'GET';
-  if (!by) return 'GET, POST';
-  const segment = path.split('/').at(-1) ?? '';
-  const id = by === 'id' ? Number(segment) : idsBySlug(services.replica.db, kind, segment)[0];
-  const record = id === undefined ? undefined : getRecord(services.replica.db, kind, id);
-  // Staff read as editors what visitors do not see.
-  const mayEdit = record ? mayEditPublished(actor, record.author, permissions) : (apiResponse?.status ?? 404) < 300;
-  return mayEdit ? ITEM_METHODS.posts : 'GET';
 }
 
 export interface FastPathOptions {

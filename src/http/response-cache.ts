@@ -1,6 +1,7 @@
-// The response cache: public responses as bytes, with every header that does not depend on the request.
+// The response cache: which requests it may answer, and public responses as bytes, with every header that does not
+// depend on the request.
 
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import fresh from 'fresh';
@@ -13,7 +14,14 @@ import { soloTurn } from '../calendar/turns.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';
 import type { JsonObject } from '../model/json.ts';
 import { byteLength, joinBytes, utf8 } from '../text/bytes.ts';
-import { apiLink, COMMON_HEADERS, cacheTagHeaders, type Freshness, publicCacheControl } from './headers.ts';
+import {
+  apiLink,
+  COMMON_HEADERS,
+  cacheTagHeaders,
+  type Freshness,
+  namesCaller,
+  publicCacheControl,
+} from './headers.ts';
 
 type ContentEncoding = 'gzip' | 'br' | 'zstd';
 
@@ -55,6 +63,26 @@ function parseAcceptEncoding(acceptEncoding: string): ContentEncoding | 'identit
   const [preferred] = encodings([...ENCODINGS, 'identity'], { preferred: ENCODINGS });
   return ENCODINGS.find((encoding) => encoding === preferred) ?? 'identity';
 }
+
+/**
+ * True if the URL alone determines the response: no credentials, no body (this API reads parameters from the
+ * body of any method) and no method override. Only responses to such requests may be public.
+ */
+export function dependsOnUrlAlone({ method, headers }: IncomingMessage): boolean {
+  return (
+    (method === 'GET' || method === 'HEAD') &&
+    !namesCaller(headers) &&
+    headers['x-http-method-override'] === undefined &&
+    (headers['content-length'] === undefined || headers['content-length'] === '0') &&
+    headers['transfer-encoding'] === undefined
+  );
+}
+
+/** True if the response may come from the cache: a client that sends `no-cache` gets a new one. */
+export const isCacheable = (req: IncomingMessage): boolean => dependsOnUrlAlone(req) && !isNoCache(req);
+
+export const isNoCache = ({ headers }: IncomingMessage): boolean =>
+  headers['cache-control']?.includes('no-cache') ?? false;
 
 /** True if the client already has this response (RFC 9110, 13.2.2). */
 export function isFresh(headers: IncomingHttpHeaders, { etag }: CachedResponse): boolean {

@@ -8,8 +8,8 @@ import { invalidCallback } from '../interface/errors.ts';
 import { parseList } from '../interface/value-types.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
+import { allowHeader } from './allow-header.ts';
 import { errorResponse } from './error-handler.ts';
-import { allowHeader } from './respond.ts';
 import { chunksOf, parseItems } from './response-cache.ts';
 import type { Middleware } from './state.ts';
 

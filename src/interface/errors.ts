@@ -1,6 +1,6 @@
 // The API's error catalogue: the status, code and message of every error, as The Events Calendar answers them.
 
-import { ApiError, type ReplicaError } from '../errors.ts';
+import { ApiError, type CmsRejected, type CmsUnavailable, type ReplicaError } from '../errors.ts';
 import { type Kind, type LinkedKind, PLURALS, type PostKind } from '../model/records.ts';
 
 export interface ParamError {
@@ -231,3 +231,43 @@ export const keysUnavailable = (cause: unknown): ApiError => {
   const message = 'The gateway cannot look up this Idempotency-Key now. Nothing was created. Try again shortly.';
   return new ApiError(503, 'calendar_keys_unavailable', message, { headers: { 'Retry-After': '5' }, cause });
 };
+
+export const upstreamAway = (
+  message: string,
+  data: Record<string, unknown>,
+  retryAfterS: number,
+  cause: Error,
+): ApiError =>
+  new ApiError(503, 'calendar_upstream_away', message, {
+    data,
+    headers: { 'Retry-After': String(retryAfterS) },
+    cause,
+  });
+
+/** By the part of the credentials that is wrong. */
+const WRONG_PARTS: Readonly<Record<string, readonly [code: string, message: string]>> = {
+  username: ['invalid_username', '<strong>Error:</strong> Unknown username. Check again or try your email address.'],
+  email: ['invalid_email', '<strong>Error:</strong> Unknown email address. Check again or try your username.'],
+};
+const WRONG_PASSWORD = ['incorrect_password', 'The provided password is an invalid application password.'] as const;
+
+/** Only some sites tell which part is wrong. On others every wrong login is a wrong password. */
+export function invalidCredentials(error: CmsRejected): ApiError {
+  const [code, message] = WRONG_PARTS[error.fields[0] ?? ''] ?? WRONG_PASSWORD;
+  return new ApiError(401, code, message, { cause: error });
+}
+
+/** The CMS did not respond: 502 if a write may have happened, otherwise 503. */
+export function unavailableError(error: CmsUnavailable): ApiError {
+  if (error.outcomeUnknown) {
+    return new ApiError(
+      502,
+      'calendar_outcome_unknown',
+      'The site did not answer after the change was sent: it may or may not have been made. Look at the ' +
+        'record, with `Cache-Control: no-cache`, before you try again.',
+      { data: { reason: error.reason }, cause: error },
+    );
+  }
+  const message = 'The site behind this calendar does not answer at the moment. Try again shortly.';
+  return upstreamAway(message, { reason: error.reason }, error.retryAfterS ?? 5, error);
+}

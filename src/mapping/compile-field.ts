@@ -6,7 +6,7 @@ import { isObject, setAt, valueIn } from '../model/json.ts';
 import { dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
 import { parseDateFormat } from './date-format.ts';
-import { type Codec, type FieldAccessor, UnrepresentableValue, type WriteTarget } from './field-accessor.ts';
+import type { Codec, FieldAccessor, WriteTarget } from './field-accessor.ts';
 import { type DatePartSpec, type FieldSpec, fieldSpecOf, type LocationSpec } from './mapping-file.ts';
 import {
   isWritablePath,
@@ -17,6 +17,7 @@ import {
   parseWritablePath,
   selectorOf,
   textAt,
+  UnrepresentableValue,
   valueAt,
 } from './paths.ts';
 import type { EmbeddedReader, LinkField } from './references.ts';

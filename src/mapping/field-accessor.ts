@@ -57,9 +57,6 @@ export interface Codec {
   isNumeric?: boolean;
 }
 
-/** The CMS's stored form cannot express a value. The message says which values it can. */
-export class UnrepresentableValue extends Error {}
-
 /** How WordPress must register a `meta` key that holds values of a codec. */
 export interface MetaType {
   type: 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object';

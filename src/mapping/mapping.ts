@@ -1,7 +1,7 @@
 // A compiled mapping: for each kind, the CMS collection of its records and the functions that read and write them.
 
 import { createHash } from 'node:crypto';
-import { type CmsRecord, type CollectionSpec, plainCollection } from '../cms/port.ts';
+import type { CmsRecord, CollectionSpec } from '../cms/port.ts';
 import type { FieldsOf, Kind, RecordOf, Site } from '../model/records.ts';
 import type { CustomFields } from './custom-fields.ts';
 import type { CmsName, MappingFile } from './mapping-file.ts';
@@ -47,10 +47,6 @@ export interface Mapping {
   file: MappingFile;
   kinds: Kinds;
 }
-
-/** The kind with this collection, or a collection without one, such as the media library. */
-export const collectionSpec = ({ kinds }: Mapping, collection: string): CollectionSpec =>
-  Object.values(kinds).find((kind) => kind.collection === collection) ?? plainCollection(collection, 'posts');
 
 /** A hash of the mapping. A replica that was built with another mapping must not be reused. */
 export function mappingFingerprint({ file }: Mapping): string {

@@ -1,4 +1,5 @@
-// Paths of a mapping, such as `meta.cost` or `venue[0].ID`, and what a CMS record has there.
+// Paths of a mapping, such as `meta.cost` or `venue[0].ID`, and what a CMS record has there; and the errors of what
+// reads and writes at them.
 
 import { SIZES } from '../interface/value-lengths.ts';
 import { INHERITED_NAMES } from '../model/json.ts';
@@ -15,6 +16,9 @@ export class MappingFieldError extends Error {
     this.remedy = remedy;
   }
 }
+
+/** The CMS's stored form cannot express a value. The message says which values it can. */
+export class UnrepresentableValue extends Error {}
 
 /** Compiles the part of a mapping at this pointer. Errors have the pointer before their own. */
 export function within<T>(pointer: string, compile: () => T): T {

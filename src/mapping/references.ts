@@ -7,9 +7,18 @@ import { emptyRecord, FIELDS } from '../interface/fields.ts';
 import { SIZES } from '../interface/value-lengths.ts';
 import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord } from '../model/records.ts';
 import { cutHtml, slugOf } from '../text/text.ts';
-import { type FieldAccessor, UnrepresentableValue } from './field-accessor.ts';
+import type { FieldAccessor } from './field-accessor.ts';
 import type { LinkSpec } from './mapping-file.ts';
-import { MappingFieldError, type Path, parsePathOrThrow, readInteger, selectorOf, textAt, valueAt } from './paths.ts';
+import {
+  MappingFieldError,
+  type Path,
+  parsePathOrThrow,
+  readInteger,
+  selectorOf,
+  textAt,
+  UnrepresentableValue,
+  valueAt,
+} from './paths.ts';
 
 /** Of each text: twice what a client may write into a line. */
 const MAX_CHARACTERS = 2 * SIZES.line.characters;

@@ -10,8 +10,8 @@ import { parseZone } from '../time/zones.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField } from './compile-field.ts';
 import type { CustomFields } from './custom-fields.ts';
-import { UnrepresentableValue, type WriteTarget, type Zones } from './field-accessor.ts';
-import { valueAt } from './paths.ts';
+import type { WriteTarget, Zones } from './field-accessor.ts';
+import { UnrepresentableValue, valueAt } from './paths.ts';
 import { zonesOf } from './read-record.ts';
 import { type LinkField, type LinkTables, storedIds } from './references.ts';
 

@@ -7,6 +7,10 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** True for what can be the id of a record: a text, or a whole number above 0. */
+export const isId = (value: unknown): boolean =>
+  typeof value === 'string' ? value !== '' : Number.isSafeInteger(value) && Number(value) > 0;
+
 /** Returns an object as it is, and `{}` for any other value: PHP serialises an empty object as `[]`. */
 export const objectOrEmpty = (value: unknown): JsonObject => (isObject(value) ? value : {});
 

@@ -17,14 +17,14 @@ import {
 } from '../model/records.ts';
 import { foldName } from '../text/html.ts';
 import { fold, foldForSort, slugKey } from '../text/text.ts';
-import { formatWallTime, wallNumber } from '../time/wall-time.ts';
+import { formatWallTime } from '../time/wall-time.ts';
 import { type ChangeJournal, cancelledBy, changeBetween } from './change-journal.ts';
 import type { Database } from './database.ts';
 import { deletePost, insertPost, linksOf, PUBLIC } from './post-rows.ts';
 import { getImage, getRecord, postsWithImage } from './records.ts';
 import type { RenderedCache } from './rendered-cache.ts';
 import { deleteSourceRow, insertSourceRow, type SourceRow, sourceRow } from './source-events.ts';
-import { sql } from './sql.ts';
+import { sql, wallNumber } from './sql.ts';
 
 /** What the sync stores in one transaction. */
 export interface ChangeSet {

@@ -4,11 +4,10 @@
 import type { EventStatus } from '../model/event-state.ts';
 import type { WallTime } from '../model/records.ts';
 import { fold, type SearchWord } from '../text/text.ts';
-import { wallNumber } from '../time/wall-time.ts';
 import type { VisibleRecords } from './database.ts';
 import type { IdPage, PageWindow } from './lists.ts';
 import { LISTED, TARGET_KIND, type TargetKind } from './schema.ts';
-import { and, containsWords, hasCustomValues, inJson, raw, type Sql, sql } from './sql.ts';
+import { and, containsWords, hasCustomValues, inJson, raw, type Sql, sql, wallNumber } from './sql.ts';
 
 /** A bound on the event's start or end, in the event's own wall time. */
 export interface DateBound {

@@ -4,10 +4,9 @@
 import type { TermOrder } from '../interface/parameters.ts';
 import { FIRST_EMBEDDED_ID, type LinkedKind, type TermKind, type WallTime } from '../model/records.ts';
 import { fold, type SearchWord, slugKey } from '../text/text.ts';
-import { wallNumber } from '../time/wall-time.ts';
 import type { VisibleRecords } from './database.ts';
 import { LISTED, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
-import { and, containsWords, hasCustomValues, inJson, raw, type Sql, sql } from './sql.ts';
+import { and, containsWords, hasCustomValues, inJson, raw, type Sql, sql, wallNumber } from './sql.ts';
 
 export interface PageWindow {
   limit: number;

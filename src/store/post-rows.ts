@@ -3,11 +3,10 @@
 import { type EventRecord, type LinkedRecord, MAX_FILTERED_CHARACTERS, type PostRecord } from '../model/records.ts';
 import { foldTitle } from '../text/html.ts';
 import { fold, slugKey } from '../text/text.ts';
-import { wallNumber } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import { searchedText, setText } from './full-text-index.ts';
 import { HIDDEN, LISTED, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
-import { raw, sql } from './sql.ts';
+import { raw, sql, wallNumber } from './sql.ts';
 
 /** The database with public records; those of one caller are in one such as `caller1`. */
 export const PUBLIC = 'main';

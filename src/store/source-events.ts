@@ -1,10 +1,10 @@
 // Owns the table of what the sources said last: one row for each event of each source, also for those that are shown
 // as another one.
 
-import { FIRST_SOURCE_ID, type KindOrImage } from '../model/records.ts';
+import { FIRST_SOURCE_ID, type KindOrImage, type WallTime } from '../model/records.ts';
 import type { Database, VisibleRecords } from './database.ts';
 import { LISTED, TARGET_KIND, type TargetKind } from './schema.ts';
-import { raw, type Sql, sql } from './sql.ts';
+import { raw, type Sql, sql, wallNumber } from './sql.ts';
 
 export interface SourceRow {
   source: string;
@@ -87,10 +87,10 @@ export const merges = (db: Database, limit: number): Merge[] =>
     SELECT source, key, event_id AS eventId, why FROM source_event
     WHERE why <> '' ORDER BY source, key LIMIT ${limit}`);
 
-/** Events that the site lists for everybody with this start (a wall number). */
-export const listedEventIdsAt = (db: Database, starts: number): number[] =>
+/** Events that the site lists for everybody with this start. */
+export const listedEventIdsAt = (db: Database, start: WallTime): number[] =>
   db.numbers(sql`
-    SELECT id FROM event WHERE listing = ${raw(LISTED)} AND starts = ${starts} AND id < ${FIRST_SOURCE_ID}
+    SELECT id FROM event WHERE listing = ${raw(LISTED)} AND starts = ${wallNumber(start)} AND id < ${FIRST_SOURCE_ID}
     ORDER BY id`);
 
 /** What sources brought along and no event shows any more: venues, organizers, categories and tags, and images. */

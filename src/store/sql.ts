@@ -1,4 +1,4 @@
-// Composable SQL: the `sql` tag, and the conditions that several lists share.
+// Composable SQL: the `sql` tag, the conditions that several lists share, and wall times as the tables have them.
 
 import type { SQLInputValue as SqlValue } from 'node:sqlite';
 import type { PostKind } from '../model/records.ts';
@@ -69,6 +69,9 @@ export function readingAsCaller(schema: string, statement: Sql): Sql {
   });
   return sql`${raw(`WITH ${tables.join(', ')}`)} ${statement}`;
 }
+
+/** Converts `2027-03-12 10:00:00` to 20270312100000, which sorts as the text does. Missing digits count as 0. */
+export const wallNumber = (wall: string): number => Number(wall.replace(/\D/g, '').slice(0, 14).padEnd(14, '0'));
 
 /** Conditions that a column of folded text contains (or lacks) each word. */
 export const containsWords = (words: readonly SearchWord[], column: string): Sql[] =>

@@ -6,7 +6,7 @@ import type { Cms, Credentials } from '../cms/port.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { LinkField, LinkTables } from '../mapping/references.ts';
 import { isObject } from '../model/json.ts';
-import { KINDS, type Kind, type KindOrImage, type Site } from '../model/records.ts';
+import { KINDS, type Kind, type KindOrImage, type Site, UNKNOWN_SITE } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import { type RecordStamp, recordCounts } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
@@ -37,9 +37,6 @@ export interface SyncContext {
 /** Logs a decision about records at level debug: `logDecision(context, 'events', 'delete', { ids, total })`. */
 export const logDecision = ({ observe }: SyncContext, collection: string, decision: string, values: object): void =>
   observe({ type: 'sync-decision', collection, decision, values });
-
-/** The site's facts before the first read of the CMS. */
-export const UNKNOWN_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 
 /** Number of records of the collection in the replica. */
 export const countRecords = ({ replica }: SyncContext, { kind }: KindMapping): number => recordCounts(replica.db)[kind];

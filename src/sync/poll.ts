@@ -2,18 +2,10 @@
 // and records that are known to have changed, from a webhook, a write or another gateway.
 
 import type { KindMapping } from '../mapping/mapping.ts';
-import { type KindOrImage, seriesIdOf } from '../model/records.ts';
+import { type KindOrImage, seriesIdOf, UNKNOWN_SITE } from '../model/records.ts';
 import { getImages } from '../store/records.ts';
 import { type PageRequest, readAll, readPage, visitorOptions } from './cms-reader.ts';
-import {
-  logDecision,
-  markDirty,
-  noteChange,
-  restartScan,
-  STATE_KEYS,
-  type SyncContext,
-  UNKNOWN_SITE,
-} from './context.ts';
+import { logDecision, markDirty, noteChange, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import {
   confirmedDeletions,
   deleteUnusedEmbedded,

@@ -1,5 +1,5 @@
-// Plain texts: trimmed, normalized, decoded and folded for searches in linear time, web and postal addresses,
-// and texts for a terminal.
+// Plain texts: trimmed, normalized, decoded and folded for searches in linear time, and web and postal
+// addresses.
 
 /**
  * Removes leading and trailing characters that occur in `characters`, each a single UTF-16 code unit. A regular
@@ -109,9 +109,6 @@ export function webAddress(text: unknown): string | undefined {
 /** The absolute address of a link or picture on a page at `base`; empty for none. */
 export const absoluteUrl = (url: unknown, base?: string): string =>
   typeof url === 'string' && URL.canParse(url, base) ? new URL(url, base).href : '';
-
-/** Without control characters, which could move the terminal's cursor or hide lines. Keeps line breaks. */
-export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]/gu, '');
 
 export type PostalAddress = Partial<Record<'address' | 'zip' | 'city' | 'stateprovince' | 'country', string>>;
 

@@ -1,4 +1,4 @@
-// Wall times, which have no zone: as texts `YYYY-MM-DD HH:MM:SS` and as wall numbers, and arithmetic on them.
+// Wall times, which have no zone: as texts `YYYY-MM-DD HH:MM:SS`, and arithmetic on them.
 
 const SECOND_MS = 1000;
 export const DAY_MS = 86_400_000;
@@ -85,6 +85,3 @@ export function dateDetails(wall: string) {
     seconds: wall.slice(17, 19),
   };
 }
-
-/** Converts `2027-03-12 10:00:00` to 20270312100000, which sorts as the text does. Missing digits count as 0. */
-export const wallNumber = (wall: string): number => Number(wall.replace(/\D/g, '').slice(0, 14).padEnd(14, '0'));

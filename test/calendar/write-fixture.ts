@@ -1,7 +1,6 @@
 // For tests of writes that fail: a gateway in front of the fake CMS, which fails at a chosen write.
 
 import { expect } from 'chai';
-import { unavailableError } from '../../src/calendar/cms-errors.ts';
 import { withCreatedInError } from '../../src/calendar/cms-records.ts';
 import type { CreatedRecord } from '../../src/calendar/request.ts';
 import { createRequestImages } from '../../src/calendar/request-images.ts';
@@ -10,6 +9,7 @@ import { createImageFetcher } from '../../src/cms/image-fetcher.ts';
 import { rejection as wordPressRejection } from '../../src/cms/wordpress/rest-api.ts';
 import { type ApiError, CmsUnavailable } from '../../src/errors.ts';
 import { USE_CASES } from '../../src/http/endpoints.ts';
+import { unavailableError } from '../../src/interface/errors.ts';
 import type { ReferenceChecks } from '../../src/interface/parameter.ts';
 import { ROUTES } from '../../src/interface/routes.ts';
 import { validate } from '../../src/interface/validate.ts';

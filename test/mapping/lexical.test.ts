@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import { htmlToLexical } from '../../src/mapping/codecs/lexical.ts';
-import { UnrepresentableValue } from '../../src/mapping/field-accessor.ts';
+import { UnrepresentableValue } from '../../src/mapping/paths.ts';
 import { mappingWith } from './samples.ts';
 
 interface Node {

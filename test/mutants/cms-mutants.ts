@@ -33,7 +33,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     'no redirect to another origin is followed': {
       function: 'createCmsClient.send',
       code: '!_1 || _2 === MAX_REDIRECTS',
-      replacement: '!_3 || _2 === MAX_REDIRECTS',
+      replacement: '!target || _2 === MAX_REDIRECTS',
       title: 'redirects',
     },
     'observations contain no query values': {
@@ -179,7 +179,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/cms/sources/icalendar.ts', 'test/cms/sources/icalendar.test.ts', {
     'a private event is not served': {
-      function: 'partsByInstance',
+      function: 'addPart',
       code: "if (/^(private|confidential)$/i.test(textOf(_1, 'class'))) throw new Error('private');",
       title: 'does not show an instance whose change cannot be read, or is private',
     },

@@ -164,7 +164,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'an address beyond',
     },
   }),
-  ...mutantsOf('src/http/cached-reads.ts', 'test/http/cached-visibility.test.ts', {
+  ...mutantsOf('src/http/response-cache.ts', 'test/http/cached-visibility.test.ts', {
     'a request with credentials gets no cached response': {
       function: 'dependsOnUrlAlone',
       code: '!namesCaller(_1) &&',
@@ -177,8 +177,6 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       function: 'dependsOnUrlAlone',
       code: "(_1['content-length'] === undefined || _1['content-length'] === '0') &&",
     },
-  }),
-  ...mutantsOf('src/http/response-cache.ts', 'test/http/cached-visibility.test.ts', {
     'a change of the replica invalidates cached responses': {
       function: 'get',
       code: '_1.replicaVersion !== _2 ||',

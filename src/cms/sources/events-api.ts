@@ -2,10 +2,11 @@
 // events page by page, one request at a time and at most one a second. A property of a wrong type or form counts as not
 // said; without an id or valid times there is no event.
 
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ATTENDANCE_MODES, EVENT_STATUSES } from '../../model/event-state.ts';
 import { isObject, type JsonObject, numberOrZero } from '../../model/json.ts';
 import { placeAt, type WallTime } from '../../model/records.ts';
+import { pause } from '../../pause.ts';
 import { decodeEntities, escapeMarkup, textLine } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { cutHtml, trimCharactersEnd, webAddress } from '../../text/text.ts';
@@ -25,10 +26,7 @@ const PAUSE_MS = 1000;
 /** As far ahead as the original's lists. */
 const FUTURE_DAYS = 2 * 366;
 
-/**
- * @param address of the namespace, such as `https://theatre.example/wp-json/tribe/events/v1`
- * @param wait for a second before each page
- */
+/** @param address of the namespace, such as `https://theatre.example/wp-json/tribe/events/v1` */
 export function createEventsSource(
   address: string,
   { allowPrivate, nowMs = Date.now }: Omit<source.SourceOptions, 'timezone'>,
@@ -55,16 +53,22 @@ export function createEventsSource(
   /** `ids`: of all events of the page, also those that no gateway takes. `events`: those that can be served. */
   async function readPage(number: number, signal: AbortSignal, remarks: source.Remark[]) {
     const { bytes, headers } = await get(number, signal);
-    const { sent, total, hasNext } = listOf(bytes, number);
+    if (bytes.toString('latin1').split(/[[{,:]/, MAX_VALUES).length === MAX_VALUES)
+      throw new source.SourceError(`page ${number}: too many values`);
+    const json = parseJson(bytes);
+    if (json === undefined) throw new source.SourceError(`${describeBody(bytes)} instead of JSON`);
+    if (!isObject(json) || !Array.isArray(json.events)) throw new source.SourceError('JSON without a list of events');
+    const { total, next_rest_url: next } = json;
+    const sent: unknown[] = json.events;
     const events: source.SourceEvent[] = [];
-    for (const json of sent) {
-      // A description of the greatest length takes some milliseconds.
-      await nextTurn();
-      const event = await readEvent(json, site);
-      if (typeof event === 'string') source.addRemark(remarks, event, idOf(json));
+    for (const each of sent) {
+      await pause();
+      const event = await readEvent(each, site);
+      if (typeof event === 'string') source.addRemark(remarks, event, idOf(each));
       else events.push(event);
     }
-    const ids = sent.map((json) => (isObject(json) ? textOf(json.id) : ''));
+    const ids = sent.map((each) => (isObject(each) ? textOf(each.id) : ''));
+    const hasNext = typeof next === 'string';
     return { events, ids, total, hasNext, etag: String(headers.etag ?? ''), size: bytes.length };
   }
 
@@ -105,16 +109,6 @@ function urlOf(site: string, page: number, nowMs: number): string {
   return `${site}/events?${new URLSearchParams({ page: `${page}`, per_page: `${PER_PAGE}`, ...window })}`;
 }
 
-function listOf(bytes: Buffer, page: number): { sent: unknown[]; total: unknown; hasNext: boolean } {
-  if (bytes.toString('latin1').split(/[[{,:]/, MAX_VALUES).length === MAX_VALUES)
-    throw new source.SourceError(`page ${page}: too many values`);
-  const json = parseJson(bytes);
-  if (json === undefined) throw new source.SourceError(`${describeBody(bytes)} instead of JSON`);
-  if (!isObject(json) || !Array.isArray(json.events)) throw new source.SourceError('JSON without a list of events');
-  const { events: sent, total, next_rest_url: next } = json;
-  return { sent, total, hasNext: sent.length > 0 && typeof next === 'string' };
-}
-
 /** @returns the reason why the event cannot be served, if it cannot */
 async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceEvent | string> {
   const id = idOf(json);
@@ -143,8 +137,12 @@ async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceE
     modifiedUtc: source.wallOf(json.modified_utc),
     categories: termsOf(json.categories),
     tags: termsOf(json.tags),
-    venue: objectsOf(json.venue).map(venueOf).find(isNamed),
-    organizers: objectsOf(json.organizer).map(organizerOf).filter(isNamed),
+    venue: objectsOf(json.venue)
+      .map(venueOf)
+      .find(({ name }) => name !== ''),
+    organizers: objectsOf(json.organizer)
+      .map(organizerOf)
+      .filter(({ name }) => name !== ''),
     image: imageOf(json.image),
   };
 }
@@ -199,8 +197,6 @@ const objectsOf = (value: unknown): JsonObject[] =>
 
 const termsOf = (terms: unknown): string[] =>
   [...new Set(objectsOf(terms).map(({ name }) => lineOf(name)))].filter(Boolean);
-
-const isNamed = ({ name }: { name: string }): boolean => name !== '';
 
 function venueOf(json: JsonObject): source.SourceVenue {
   const [state, province] = [lineOf(json.state), lineOf(json.province)];

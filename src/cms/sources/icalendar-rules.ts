@@ -63,7 +63,7 @@ export function* expandRule(rule: ICAL.Recur, startWallMs: number, fromWallMs: n
 /** The first day of a month; months may be above 12. */
 const dayNumber = (year: number, month: number): number => dayStartMs(year, month - 1, 1) / DAY_MS;
 
-/** Months from 1, weekdays from 0, which is Sunday. */
+/** Months from 1. */
 function dayOf(number: number) {
   const date = new Date(number * DAY_MS);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
@@ -71,7 +71,7 @@ function dayOf(number: number) {
     number,
     year,
     month,
-    weekday: date.getUTCDay(),
+    weekday: DAYS[date.getUTCDay()]!,
     // Counted from the start and from the end: May 31 is [31, -1].
     inMonth: [date.getUTCDate(), number - dayNumber(year, month + 1)] as const,
     inYear: [number - dayNumber(year, 1) + 1, number - dayNumber(year + 1, 1)] as const,
@@ -85,7 +85,7 @@ function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boole
   let [months, monthDays, weekdays] = [parts.BYMONTH, parts.BYMONTHDAY, parts.BYDAY];
   const isInYear = freq === 'YEARLY' && !months;
   if (!monthDays && !parts.BYYEARDAY && !weekdays) {
-    if (freq === 'WEEKLY') weekdays = [DAYS[start.weekday]!];
+    if (freq === 'WEEKLY') weekdays = [start.weekday];
     else if (freq !== 'DAILY') monthDays = [start.inMonth[0]];
     if (isInYear) months = [start.month];
   }
@@ -93,7 +93,7 @@ function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boole
   const isOneOf = <T>(values: readonly T[], wanted: readonly T[] | undefined) =>
     wanted === undefined || values.some((value) => wanted.includes(value));
   return (day) => {
-    const name = DAYS[day.weekday]!;
+    const { weekday: name } = day;
     const [fromStart, fromEnd] = isInYear ? day.inYear : day.inMonth;
     const [nth, nthLast] = [Math.ceil(fromStart / 7), Math.ceil(-fromEnd / 7)];
     // Monday, May 10, 2027, is `MO`, in its month also `2MO`, `+2MO` and, of five Mondays, `-4MO`.

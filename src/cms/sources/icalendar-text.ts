@@ -2,30 +2,17 @@
 // that event.
 
 import { isUtf8 } from 'node:buffer';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import ICAL from 'ical.js';
-import { describeBody } from '../http-exchange.ts';
-import { SourceError } from './source.ts';
+import { pause } from '../../pause.ts';
 
 /** A longer line, such as a picture in base64, is cut before anything parses it. */
 const MAX_LINE = 100_000;
 /** Of components in components: deeper ones are dropped. */
 const MAX_DEPTH = 8;
-/** Uninterrupted work. Five files are read at once. */
-const MAX_WORK_MS = 10;
 
 const utf8 = new TextDecoder();
 /** It contains Latin-1. */
 const windows1252 = new TextDecoder('windows-1252');
-
-let workingSince = 0;
-
-/** Lets other work run once files have been read for 10 ms. Call it between small steps. */
-export async function pause(): Promise<void> {
-  if (performance.now() - workingSince < MAX_WORK_MS) return;
-  await nextTurn();
-  workingSince = performance.now();
-}
 
 /** A VCALENDAR, VEVENT or other component. */
 export interface Component {
@@ -35,29 +22,18 @@ export interface Component {
   inner: Component[];
 }
 
-/** All calendars of a file as one. @throws SourceError if the bytes are none */
-export async function readFile(bytes: Uint8Array) {
+/** All calendars of a file as one. Lines are joined as bytes: old programs fold within a character. */
+export async function readFile(bytes: Buffer): Promise<ComponentReader> {
   const reader = new ComponentReader();
-  let hasUtf8 = true;
-  for await (const line of unfold(Buffer.from(bytes).toString('latin1'))) {
-    hasUtf8 &&= isUtf8(line);
-    reader.add((isUtf8(line) ? utf8 : windows1252).decode(line));
-  }
-  const { calendar, isTruncated } = reader;
-  if (isTruncated === undefined) throw new SourceError(`${describeBody(Buffer.from(bytes))} instead of a calendar`);
-  return { calendar, isTruncated, isUtf8: hasUtf8 };
-}
-
-/** Lines with those that continue them, as bytes: old programs fold within a character. */
-async function* unfold(latin1: string): AsyncGenerator<Buffer> {
   let line = '';
-  for (const [part] of latin1.matchAll(/[^\r\n]+/g)) {
+  for (const [part] of bytes.toString('latin1').matchAll(/[^\r\n]+/g)) {
     await pause();
     const isContinued = part.startsWith(' ') || part.startsWith('\t');
-    if (!isContinued) yield Buffer.from(line, 'latin1');
+    if (!isContinued) reader.add(Buffer.from(line, 'latin1'));
     line = isContinued ? line + part.slice(1, 1 + MAX_LINE - line.length) : part.slice(0, MAX_LINE);
   }
-  yield Buffer.from(line, 'latin1');
+  reader.add(Buffer.from(line, 'latin1'));
+  return reader;
 }
 
 /** Follows BEGIN and END. What the end of the text breaks off is no part of the calendar. */
@@ -65,11 +41,15 @@ class ComponentReader {
   readonly calendar: Component = { name: 'VCALENDAR', lines: new Map(), inner: [] };
   /** Undefined: no calendar began. */
   isTruncated: boolean | undefined;
+  hasOnlyUtf8 = true;
   /** The calendar, and the components in it around the current line. */
   readonly #path: Component[] = [this.calendar];
 
   /** A line that is no property, as of a description with raw line ends, is dropped. */
-  add(line: string): void {
+  add(bytes: Buffer): void {
+    const isText = isUtf8(bytes);
+    this.hasOnlyUtf8 &&= isText;
+    const line = (isText ? utf8 : windows1252).decode(bytes);
     const name = /^[A-Za-z0-9-]{1,100}(?=[;:])/.exec(line)?.[0].toLowerCase();
     const { lines } = this.#path.at(-1)!;
     if (name === 'begin') this.#begin(line.slice(6).trim().toUpperCase());
@@ -97,8 +77,6 @@ class ComponentReader {
     if (part) this.#path.at(-1)!.inner.push(part);
   }
 }
-
-export type Property = ReturnType<typeof properties>[number];
 
 /**
  * The properties of this name that can be read, of the first lines, decoded by ical.js: parameters by lower-case name,

@@ -3,10 +3,11 @@
 
 import ICAL from 'ical.js';
 import { findIana, WINDOWS_TO_IANA_MAP } from 'windows-iana';
+import { pause } from '../../pause.ts';
 import { DAY_MS, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
 import * as zones from '../../time/zones.ts';
 import { expandRule, ruleOf } from './icalendar-rules.ts';
-import { type Component, pause, properties, textOf } from './icalendar-text.ts';
+import { type Component, properties, textOf } from './icalendar-text.ts';
 
 /** Of one series: a hundred years of days are fewer. */
 const MAX_STARTS = 100_000;
@@ -49,9 +50,12 @@ export const dayName = (wallMs: number): string => formatWallTime(wallMs).slice(
 
 /** @throws Error with the reason why there is none */
 export function momentOf(component: Component, name: 'dtstart' | 'recurrence-id', context: TimeContext): Moment {
+  if (!component.lines.has(name)) throw new Error('no start');
   const [property] = properties(component, name);
-  if (!property) throw new Error(component.lines.has(name) ? 'a start that is no time' : 'no start');
-  const start = parseMoment(property.values[0], property.params.tzid, context);
+  const tzid = property?.params.tzid;
+  const start = parseMoment(property?.values[0], tzid, context);
+  const hasZone = tzid === undefined || context.zoneOf(tzid) !== undefined;
+  if (!start) throw new Error(hasZone ? 'a start that is no time' : `the unknown time zone ${tzid}`);
   // Outlook writes whole days as midnight to midnight.
   const isWholeDay = textOf(component, 'x-microsoft-cdo-alldayevent').toUpperCase() === 'TRUE';
   const isMidnight = start.zone !== '' && start.wallMs % DAY_MS === 0;
@@ -60,18 +64,18 @@ export function momentOf(component: Component, name: 'dtstart' | 'recurrence-id'
 
 /**
  * @param value as ical.js reads it: `2027-05-01`, `2027-05-01T::` for a day whose VALUE=DATE is missing,
- * `2027-05-01T18:00:00Z`, `2027-05-01T18:00:00`, which is in the zone of the calendar, if there is no TZID
- * @throws Error for anything else, and for an unknown zone
+ * `2027-05-01T18:00:00Z`, `2027-05-01T18:00:00`, which is in the zone of the calendar, if there is no TZID; and of a
+ * period its start. Undefined for anything else, and for an unknown zone.
  */
-function parseMoment(value: unknown, tzid: string | undefined, context: TimeContext): Moment {
-  const [, day, time, utc] = /^(\d{4}-\d\d-\d\d)(?:T(?:::|(\d\d:\d\d(?::\d\d)?):?)(Z?))?$/.exec(String(value)) ?? [];
+function parseMoment(value: unknown, tzid: string | undefined, context: TimeContext): Moment | undefined {
+  const [text] = [value].flat().map(String);
+  const [, day, time, utc] = /^(\d{4}-\d\d-\d\d)(?:T(?:::|(\d\d:\d\d(?::\d\d)?):?)(Z?))?$/.exec(text ?? '') ?? [];
   const wallMs = parseWallTime(`${day} ${(time ?? '00:00').padEnd(8, ':00')}`);
-  if (wallMs === undefined) throw new Error('a start that is no time');
+  if (wallMs === undefined) return undefined;
   if (time === undefined) return momentAt(wallMs, { zone: context.zone, isDate: true });
   if (utc) return momentAt(wallMs, { zone: '', isDate: false });
   const zone = tzid === undefined ? context.zone : context.zoneOf(tzid);
-  if (zone === undefined) throw new Error(`the unknown time zone ${tzid}`);
-  return momentAt(wallMs, { zone, isDate: false });
+  return zone === undefined ? undefined : momentAt(wallMs, { zone, isDate: false });
 }
 
 /**
@@ -86,7 +90,7 @@ function parseMoment(value: unknown, tzid: string | undefined, context: TimeCont
  */
 export function endOf(component: Component, first: Moment, start: Moment, context: TimeContext): number {
   const [dtend] = properties(component, 'dtend', 1);
-  const [end] = momentIn(dtend?.values[0], dtend?.params.tzid, context);
+  const end = parseMoment(dtend?.values[0], dtend?.params.tzid, context);
   const text = textOf(component, 'duration');
   const isForward = ICAL.Duration.isValueString(text) && !text.startsWith('-');
   const duration = isForward ? ICAL.Duration.fromString(text) : new ICAL.Duration({});
@@ -97,7 +101,6 @@ export function endOf(component: Component, first: Moment, start: Moment, contex
   return (days === 0 ? start : momentAt(start.wallMs + days * DAY_MS, start)).epochMs + restMs;
 }
 
-/** The times of an event as the calendar has them. */
 export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
   const timezone = start.zone || context.zone;
   const zone = zones.zoneOrUtc(timezone);
@@ -117,29 +120,29 @@ export const isSeries = (component: Component): boolean => component.lines.has('
  * The starts of a series around the window: DTSTART, RRULE, RDATE, without EXDATE.
  * @throws Error for a rule that is not supported, and for too many instances
  */
-export async function startsOf(component: Component, first: Moment, context: TimeContext): Promise<Moment[]> {
+export async function* startsOf(component: Component, first: Moment, context: TimeContext): AsyncGenerator<Moment> {
   const starts = new Map([[first.epochMs, first]]);
   for (const line of component.lines.get('rrule')?.slice(0, MAX_RULES) ?? [])
     await addStartsOfRule(starts, line, first, context);
-  for (const moment of await allMoments(component, 'rdate', context)) {
+  for await (const moment of momentsOf(component, 'rdate', context)) {
     const start = startNamedBy(moment, first);
     starts.set(start.epochMs, start);
   }
-  const exdates = await allMoments(component, 'exdate', context);
+  const excluded = new Set<string>();
   // In a series of times, a day excludes all instances of that day.
-  const excluded = new Set(exdates.map((moment) => instanceName(first.isDate ? startNamedBy(moment, first) : moment)));
-  for (const [epochMs, start] of starts) {
+  for await (const moment of momentsOf(component, 'exdate', context))
+    excluded.add(instanceName(first.isDate ? startNamedBy(moment, first) : moment));
+  for (const start of starts.values()) {
     await pause();
-    if (excluded.has(instanceName(start)) || excluded.has(dayName(start.wallMs))) starts.delete(epochMs);
+    if (!excluded.has(instanceName(start)) && !excluded.has(dayName(start.wallMs))) yield start;
   }
-  return [...starts.values()];
 }
 
 async function addStartsOfRule(starts: Map<number, Moment>, line: string, first: Moment, context: TimeContext) {
   const rule = ruleOf(line);
   // Of a whole day, RFC 5545 has them ignored.
   if (first.isDate) Object.assign(rule.parts, { BYHOUR: undefined, BYMINUTE: undefined, BYSECOND: undefined });
-  const until = rule.until && parseMoment(rule.until, undefined, { ...context, zone: first.zone });
+  const until = parseMoment(rule.until, undefined, { ...context, zone: first.zone });
   const isUntilDay = until?.isDate || first.isDate;
   // A day as UNTIL includes all of its instances.
   const last = until && (isUntilDay ? momentAt(dayStartOf(until.wallMs) + DAY_MS - 1000, first) : until);
@@ -177,27 +180,17 @@ function startNamedBy(named: Moment, first: Moment): Moment {
 
 const dayStartOf = (wallMs: number): number => Math.floor(wallMs / DAY_MS) * DAY_MS;
 
-/** Of RDATE and EXDATE. @throws Error for too many */
-async function allMoments(component: Component, name: string, context: TimeContext): Promise<Moment[]> {
+/** Of RDATE and EXDATE, without what is no time. @throws Error for too many */
+async function* momentsOf(component: Component, name: string, context: TimeContext): AsyncGenerator<Moment> {
   const text = component.lines.get(name)?.join() ?? '';
   if (text.split(',', MAX_DATES + 1).length > MAX_DATES) throw new Error(`more than ${MAX_DATES} dates`);
-  const moments: Moment[] = [];
   for (const { params, values } of properties(component, name)) {
     for (const value of values) {
       // A thousand take ten milliseconds and more.
       await pause();
-      moments.push(...momentIn(value, params.tzid, context));
+      const moment = parseMoment(value, params.tzid, context);
+      if (moment) yield moment;
     }
-  }
-  return moments;
-}
-
-/** A period counts with its start. One that is no time is left out. */
-function momentIn(value: unknown, tzid: string | undefined, context: TimeContext): [Moment] | [] {
-  try {
-    return [parseMoment(Array.isArray(value) ? value[0] : value, tzid, context)];
-  } catch {
-    return [];
   }
 }
 
@@ -222,8 +215,7 @@ export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid
  */
 function zoneByName(text: string): string | undefined {
   const name = text.replaceAll('"', '').trim();
-  const parts = name.split('/').filter((part) => part !== '');
-  const ends = [3, 2].filter((length) => length <= parts.length).map((length) => parts.slice(-length).join('/'));
+  const ends = [3, 2].map((length) => name.split('/').slice(-length).join('/'));
   for (const candidate of [name, name.replace(/[-_]/, '/'), ...ends, findIana(name)[0] ?? '']) {
     const zone = zones.parseZone(candidate);
     if (zone?.kind === 'iana') return zone.name;

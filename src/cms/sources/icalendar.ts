@@ -3,12 +3,14 @@
 
 import { createHash } from 'node:crypto';
 import { placeAt } from '../../model/records.ts';
+import { pause } from '../../pause.ts';
 import { decodeEntities, escapeHtml, escapeHtmlOnce } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { cutText, webAddress } from '../../text/text.ts';
 import { DAY_MS, formatWallTime, isoToWall } from '../../time/wall-time.ts';
+import { describeBody } from '../http-exchange.ts';
 import { getPublic } from '../public-request.ts';
-import { type Component, type Property, pause, properties, readFile, textOf } from './icalendar-text.ts';
+import { type Component, properties, readFile, textOf } from './icalendar-text.ts';
 import * as times from './icalendar-times.ts';
 import * as source from './source.ts';
 
@@ -39,30 +41,46 @@ export function createICalendarSource(url: string, options: source.SourceOptions
   };
 }
 
-/**
- * `timezone`: of times without one, if the file names none.
- * @throws SourceError if the bytes are no calendar at all; the signal's reason if it aborts
- */
+/** @throws SourceError if the bytes are no calendar at all; the signal's reason if it aborts */
 export async function readICalendar(
-  bytes: Uint8Array,
+  bytes: Buffer,
   { timezone, nowMs, signal }: { timezone: string; nowMs: number; signal?: AbortSignal },
 ): Promise<Omit<source.SourceSnapshot, 'validators'>> {
-  const { calendar, isUtf8, isTruncated } = await readFile(bytes);
+  const { calendar, isTruncated, hasOnlyUtf8 } = await readFile(bytes);
+  if (isTruncated === undefined) throw new source.SourceError(`${describeBody(bytes)} instead of a calendar`);
   const zoneOf = await times.zonesOf(calendar, nowMs);
   const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
   const [fromMs, toMs] = [nowMs - source.PAST_DAYS * DAY_MS, nowMs + source.SERIES_FUTURE_DAYS * DAY_MS];
-  const reader = new EventReader({ zoneOf, zone, fromMs, toMs });
-  await reader.read(calendar, signal);
-  if (!isUtf8) source.addRemark(reader.remarks, 'not in UTF-8', '');
-  if (isTruncated) source.addRemark(reader.remarks, 'the file ends too early', '');
-  return { events: [...reader.events.values()], remarks: reader.remarks, isPartial: isTruncated };
+  const events = new Map<string, source.SourceEvent>();
+  const remarks: source.Remark[] = [];
+  const uids = new Map<Component, string>();
+  for (const component of calendar.inner.filter(({ name }) => name === 'VEVENT')) {
+    uids.set(component, uidOf(component, remarks));
+    await pause();
+  }
+  for (const [uid, components] of Map.groupBy(uids.keys(), (component) => uids.get(component)!)) {
+    signal?.throwIfAborted();
+    const parts = { masters: new Map(), changes: new Map() };
+    await readGroup({ zoneOf, zone, fromMs, toMs, events, remarks, uid, ...parts }, components);
+  }
+  if (!hasOnlyUtf8) source.addRemark(remarks, 'not in UTF-8', '');
+  if (isTruncated) source.addRemark(remarks, 'the file ends too early', '');
+  return { events: [...events.values()], remarks, isPartial: isTruncated };
+}
+
+/** Of the components of one UID, by the names of their instances; and what the whole file has so far. */
+interface Reading extends times.TimeContext {
+  uid: string;
+  masters: Map<string, UidPart>;
+  changes: Map<string, UidPart>;
+  events: Map<string, source.SourceEvent>;
+  remarks: source.Remark[];
 }
 
 /** A component of a UID: the event or series itself, or a change of one instance or of all from one on. */
 interface UidPart {
-  uid: string;
   component: Component;
-  /** Its start, or that of the instance that it changes: RECURRENCE-ID, until `#addInstances` finds the instance. */
+  /** Its start, or that of the instance that it changes: RECURRENCE-ID, until `addInstances` finds the instance. */
   instance: times.Moment;
   /** Undefined: it is private, or cannot be read. */
   start?: times.Moment;
@@ -70,132 +88,102 @@ interface UidPart {
   content?: Awaited<ReturnType<typeof readContent>>;
 }
 
-class EventReader {
-  readonly events = new Map<string, source.SourceEvent>();
-  readonly remarks: source.Remark[] = [];
-  readonly #context: times.TimeContext;
-
-  constructor(context: times.TimeContext) {
-    this.#context = context;
-  }
-
-  async read(calendar: Component, signal: AbortSignal | undefined): Promise<void> {
-    const byUid = new Map<string, Component[]>();
-    for (const component of calendar.inner.filter(({ name }) => name === 'VEVENT')) {
-      const uid = this.#uidOf(component);
-      const group = byUid.get(uid);
-      if (group) group.push(component);
-      else byUid.set(uid, [component]);
-      await pause();
-    }
-    for (const [uid, group] of byUid) {
-      signal?.throwIfAborted();
-      await this.#readGroup(uid, group);
-    }
-  }
-
-  /** Whatever is wrong with one event, the others are served. */
-  async #attempt(uid: string, work: () => unknown): Promise<void> {
-    await pause();
-    try {
-      await work();
-    } catch (error) {
-      source.addRemark(this.remarks, error instanceof Error ? error.message : String(error), uid);
-    }
-  }
-
-  #uidOf(component: Component): string {
-    const uid = textOf(component, 'uid');
-    if (uid !== '' && uid.length <= MAX_UID) return uid;
-    const title = textOf(component, 'summary');
-    if (uid === '') source.addRemark(this.remarks, 'no UID: named by start and title', title.slice(0, 100));
-    const text = uid || JSON.stringify([component.lines.get('dtstart')?.[0] ?? '', title]);
-    return createHash('sha256').update(text).digest('hex').slice(0, 32);
-  }
-
-  /**
-   * All events of one UID: its masters (each a series or a single event), and the changes of their instances. Of
-   *
-   *     UID:a  SUMMARY:Jazz   DTSTART:20270505T160000Z  RRULE:FREQ=WEEKLY;COUNT=3
-   *     UID:a  SUMMARY:Blues  DTSTART:20270513T170000Z  RECURRENCE-ID:20270512T160000Z
-   *
-   * the first is a master, and the second changes its second instance. The events are Jazz on May 5
-   * (`a/20270505T160000Z`), Blues on May 13 (`a/20270512T160000Z`: a change keeps the key), and Jazz on May 19.
-   */
-  async #readGroup(uid: string, components: readonly Component[]): Promise<void> {
-    const whole = components.filter(({ lines }) => !lines.has('recurrence-id'));
-    const changed = components.filter(({ lines }) => lines.has('recurrence-id'));
-    const masters = await this.#partsByInstance(uid, whole, 'dtstart');
-    // A change does not say of which master it is: one of a private master would show what that hides.
-    if ([...masters.values()].some(({ start }) => start === undefined)) return;
-    if (masters.size > 1) source.addRemark(this.remarks, 'the same UID for several events: named by start, too', uid);
-    const changes = await this.#partsByInstance(uid, changed, 'recurrence-id');
-    // Of two events of one UID each has its start in its key, also while the start of the other cannot be read.
-    const hasOthers = whole.length > 1;
-    for (const master of masters.values())
-      await this.#attempt(uid, () => this.#addInstances(master, changes, hasOthers));
-    for (const change of changes.values())
-      if (change.start) await this.#attempt(uid, () => this.#add(change, change.start!, change.instance));
-  }
-
-  /** Of two the last counts. A change without a start is no event, and neither is what it changes. */
-  async #partsByInstance(uid: string, components: readonly Component[], name: 'dtstart' | 'recurrence-id') {
-    const found = new Map<string, UidPart>();
-    for (const component of components)
-      await this.#attempt(uid, () => {
-        const instance = times.momentOf(component, name, this.#context);
-        if (found.has(times.instanceName(instance)))
-          source.addRemark(this.remarks, 'the same UID and start as another: the last one counts', uid);
-        const part: UidPart = { uid, component, instance };
-        found.set(times.instanceName(instance), part);
-        if (/^(private|confidential)$/i.test(textOf(component, 'class'))) throw new Error('private');
-        part.start = times.momentOf(component, 'dtstart', this.#context);
-      });
-    return found;
-  }
-
-  /**
-   * Adds the instances of an event or series. Of that at 20270519T160000Z, with these changes of its UID:
-   *
-   *   RECURRENCE-ID:20270519T160000Z             nothing: `#readGroup` adds the change
-   *   RECURRENCE-ID;VALUE=DATE:20270519          the same, if it is the first instance of that day
-   *   none, or of other instances                the master
-   *   RECURRENCE-ID;RANGE=THISANDFUTURE:20270512T160000Z
-   *     and DTSTART:20270513T170000Z             the change, at 20270520T170000Z
-   *     and CLASS:PRIVATE, or no DTSTART         nothing, with a remark
-   */
-  async #addInstances(master: UidPart, changes: ReadonlyMap<string, UidPart>, hasOthers: boolean): Promise<void> {
-    const { uid, component, instance: first } = master;
-    const isSeries = times.isSeries(component);
-    const rangeChanges = [...changes.values()].filter(isOfLaterToo);
-    rangeChanges.sort((a, b) => a.instance.epochMs - b.instance.epochMs);
-    for (const start of isSeries ? await times.startsOf(component, first, this.#context) : [first]) {
-      await pause();
-      const ownChange = changeOf(start, changes);
-      const rangeChange = rangeChanges.findLast(({ instance }) => instance.epochMs < start.epochMs);
-      const moved = rangeChange && movedBy(rangeChange, start);
-      if (ownChange) ownChange.instance = start;
-      else if (!rangeChange) await this.#add(master, start, isSeries || hasOthers ? start : undefined);
-      else if (moved) await this.#add(rangeChange, moved, start);
-      else source.addRemark(this.remarks, 'after a change of all later instances', uid);
-    }
-  }
-
-  /** Adds an instance if it is in the window. Single events may be later. `named`: in its key; a change keeps it. */
-  async #add(part: UidPart, start: times.Moment, named: times.Moment | undefined): Promise<void> {
-    await pause();
-    const { uid, component } = part;
-    const endMs = times.endOf(component, part.start!, start, this.#context);
-    const isOfSeries = times.isSeries(component) || component.lines.has('recurrence-id');
-    if ((isOfSeries && start.epochMs > this.#context.toMs) || endMs < this.#context.fromMs) return;
-    part.content ??= await readContent(component);
-    const key = named ? `${uid}/${times.instanceName(named)}` : uid;
-    if (part.content.title === '') source.addRemark(this.remarks, 'no title', uid);
-    else if (this.events.size >= source.MAX_SOURCE_EVENTS)
-      source.addRemark(this.remarks, 'more than 20,000 events', key);
-    else this.events.set(key, { key, uid, ...part.content, ...times.eventTimes(start, endMs, this.#context) });
+/** Whatever is wrong with one event, the others are served. */
+async function attempt({ uid, remarks }: Reading, work: () => unknown): Promise<void> {
+  await pause();
+  try {
+    await work();
+  } catch (error) {
+    source.addRemark(remarks, error instanceof Error ? error.message : String(error), uid);
   }
 }
+
+function uidOf(component: Component, remarks: source.Remark[]): string {
+  const uid = textOf(component, 'uid');
+  if (uid !== '' && uid.length <= MAX_UID) return uid;
+  const title = textOf(component, 'summary');
+  if (uid === '') source.addRemark(remarks, 'no UID: named by start and title', title.slice(0, 100));
+  const text = uid || JSON.stringify([component.lines.get('dtstart')?.[0] ?? '', title]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/**
+ * All events of one UID: its masters (each a series or a single event), and the changes of their instances. Of
+ *
+ *     UID:a  SUMMARY:Jazz   DTSTART:20270505T160000Z  RRULE:FREQ=WEEKLY;COUNT=3
+ *     UID:a  SUMMARY:Blues  DTSTART:20270513T170000Z  RECURRENCE-ID:20270512T160000Z
+ *
+ * the first is a master, and the second changes its second instance. The events are Jazz on May 5
+ * (`a/20270505T160000Z`), Blues on May 13 (`a/20270512T160000Z`: a change keeps the key), and Jazz on May 19.
+ */
+async function readGroup(reading: Reading, components: readonly Component[]): Promise<void> {
+  const { uid, masters, changes, remarks } = reading;
+  for (const component of components) await attempt(reading, () => addPart(reading, component));
+  // A change does not say of which master it is: one of a private master would show what that hides.
+  if ([...masters.values()].some(({ start }) => start === undefined)) return;
+  if (masters.size > 1) source.addRemark(remarks, 'the same UID for several events: named by start, too', uid);
+  // Of two events of one UID each has its start in its key, also while the start of the other cannot be read.
+  const hasOthers = components.filter((component) => !isChange(component)).length > 1;
+  for (const master of masters.values()) await attempt(reading, () => addInstances(reading, master, hasOthers));
+  for (const change of changes.values())
+    if (change.start) await attempt(reading, () => add(reading, change, change.start!, change.instance));
+}
+
+/** Of two the last counts. A change without a start is no event, and neither is what it changes. */
+function addPart(reading: Reading, component: Component): void {
+  const { uid, masters, changes, remarks } = reading;
+  const found = isChange(component) ? changes : masters;
+  const instance = times.momentOf(component, isChange(component) ? 'recurrence-id' : 'dtstart', reading);
+  const name = times.instanceName(instance);
+  if (found.has(name)) source.addRemark(remarks, 'the same UID and start as another: the last one counts', uid);
+  const part: UidPart = { component, instance };
+  found.set(name, part);
+  if (/^(private|confidential)$/i.test(textOf(component, 'class'))) throw new Error('private');
+  part.start = times.momentOf(component, 'dtstart', reading);
+}
+
+/**
+ * Adds the instances of an event or series. Of that at 20270519T160000Z, with these changes of its UID:
+ *
+ *   RECURRENCE-ID:20270519T160000Z             nothing: `readGroup` adds the change
+ *   RECURRENCE-ID;VALUE=DATE:20270519          the same, if it is the first instance of that day
+ *   none, or of other instances                the master
+ *   RECURRENCE-ID;RANGE=THISANDFUTURE:20270512T160000Z
+ *     and DTSTART:20270513T170000Z             the change, at 20270520T170000Z
+ *     and CLASS:PRIVATE, or no DTSTART         nothing, with a remark
+ */
+async function addInstances(reading: Reading, master: UidPart, hasOthers: boolean): Promise<void> {
+  const { uid, changes, remarks } = reading;
+  const { component, instance: first } = master;
+  const isSeries = times.isSeries(component);
+  const rangeChanges = [...changes.values()].filter(isOfLaterToo);
+  rangeChanges.sort((a, b) => a.instance.epochMs - b.instance.epochMs);
+  for await (const start of isSeries ? times.startsOf(component, first, reading) : [first]) {
+    const ownChange = changeOf(start, changes);
+    const rangeChange = rangeChanges.findLast(({ instance }) => instance.epochMs < start.epochMs);
+    const moved = rangeChange && movedBy(rangeChange, start);
+    if (ownChange) ownChange.instance = start;
+    else if (!rangeChange) await add(reading, master, start, isSeries || hasOthers ? start : undefined);
+    else if (moved) await add(reading, rangeChange, moved, start);
+    else source.addRemark(remarks, 'after a change of all later instances', uid);
+  }
+}
+
+/** Adds an instance if it is in the window. Single events may be later. `named`: in its key; a change keeps it. */
+async function add(reading: Reading, part: UidPart, start: times.Moment, named?: times.Moment): Promise<void> {
+  const { uid, events, remarks } = reading;
+  const { component } = part;
+  const endMs = times.endOf(component, part.start!, start, reading);
+  const isOfSeries = times.isSeries(component) || isChange(component);
+  if ((isOfSeries && start.epochMs > reading.toMs) || endMs < reading.fromMs) return;
+  part.content ??= await readContent(component);
+  const key = named ? `${uid}/${times.instanceName(named)}` : uid;
+  if (part.content.title === '') source.addRemark(remarks, 'no title', uid);
+  else if (events.size >= source.MAX_SOURCE_EVENTS) source.addRemark(remarks, 'more than 20,000 events', key);
+  else events.set(key, { key, uid, ...part.content, ...times.eventTimes(start, endMs, reading) });
+}
+
+const isChange = ({ lines }: Component): boolean => lines.has('recurrence-id');
 
 /** By its time, or by its day, of which the first instance takes the change. */
 function changeOf(start: times.Moment, changes: ReadonlyMap<string, UidPart>): UidPart | undefined {
@@ -218,7 +206,6 @@ function movedBy(change: UidPart, { wallMs, zone, isDate }: times.Moment): times
 const isOfLaterToo = ({ component }: UidPart): boolean =>
   /^[^:]*;range="?thisandfuture/i.test(component.lines.get('recurrence-id')![0]!);
 
-/** Everything of an event that its instances share. */
 async function readContent(component: Component): Promise<Omit<source.SourceEvent, 'key' | 'uid' | source.TimeField>> {
   const url = addressOf(textOf(component, 'url'));
   const location = textOf(component, 'location');
@@ -282,7 +269,6 @@ function categoriesOf(component: Component): string[] {
   return [...new Set(names.filter((name) => name !== ''))].slice(0, source.MAX_LISTED);
 }
 
-/** By name, never by e-mail address. */
 function organizersOf(component: Component): source.SourceOrganizer[] {
   return properties(component, 'organizer', source.MAX_LISTED)
     .map(({ params, values }) => ({ name: line(params.cn ?? ''), website: addressOf(String(values[0])) }))
@@ -291,9 +277,9 @@ function organizersOf(component: Component): source.SourceOrganizer[] {
 
 /** IMAGE (RFC 7986), or an attached picture, as The Events Calendar and others write it. By address only. */
 function imageOf(component: Component): source.SourceEvent['image'] {
-  const isPicture = ({ params }: Property) => /^image\//i.test(params.fmttype ?? '');
-  const attached = properties(component, 'attach', source.MAX_LISTED).filter(isPicture);
-  const pictures = [...properties(component, 'image', source.MAX_LISTED), ...attached];
+  const attached = properties(component, 'attach', source.MAX_LISTED);
+  const images = attached.filter(({ params }) => /^image\//i.test(params.fmttype ?? ''));
+  const pictures = [...properties(component, 'image', source.MAX_LISTED), ...images];
   const url = pictures.map(({ values }) => addressOf(String(values[0]))).find((address) => address !== '');
   return url === undefined ? undefined : { url, width: 0, height: 0 };
 }

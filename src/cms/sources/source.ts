@@ -3,7 +3,6 @@
 import type { EventFields, VenueFields, WallTime } from '../../model/records.ts';
 import { parseWallTime } from '../../time/wall-time.ts';
 
-/** Of one answer of a source. */
 export const MAX_SOURCE_BYTES = 10 * 1024 * 1024;
 /** Of one source, each instance of a series counted. */
 export const MAX_SOURCE_EVENTS = 20_000;
@@ -21,8 +20,7 @@ export const SERIES_FUTURE_DAYS = 366;
 type TextField = 'title' | 'description' | 'url' | 'onlineUrl' | 'eventStatus' | 'attendanceMode';
 export type TimeField = 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay';
 type OptionalField = 'excerpt' | 'cost' | 'website' | 'eventStatusReason';
-/** What an event of the replica has under the same names. */
-export type SharedFields = Pick<EventFields, TextField | TimeField> & Partial<Pick<EventFields, OptionalField>>;
+type SharedFields = Pick<EventFields, TextField | TimeField> & Partial<Pick<EventFields, OptionalField>>;
 
 /**
  * An event, as its source describes it, in the fields of the replica: what is absent or empty, the source does not say.
@@ -50,17 +48,14 @@ export interface SourceEvent extends SharedFields {
 
 type Place = 'address' | 'latitude' | 'longitude';
 type Contact = 'city' | 'country' | 'province' | 'state' | 'zip' | 'phone' | 'website';
-
-/** Texts as in a venue of the replica. */
 export type SourceVenue = { name: string } & Pick<VenueFields, Place> & Partial<Pick<VenueFields, Contact>>;
 
 /** Without e-mail addresses: iCalendar's are of people. */
 export type SourceOrganizer = { name: string; phone?: string; website: string };
 
-/** What the next request sends, or compares its answer with. */
 export interface SourceValidators {
   etag?: string;
-  /** Of the whole answer, as the source computes it. */
+  /** Of the whole answer, which the next one is compared with. */
   hash?: string;
 }
 
@@ -92,7 +87,6 @@ export interface SourceSnapshot {
 }
 
 export interface SourceOptions {
-  /** Hosts of private networks too. */
   allowPrivate: boolean;
   /** Of times in a file that names none. */
   timezone: () => string;
@@ -112,6 +106,6 @@ export class SourceError extends Error {
   override name = 'SourceError';
 }
 
-/** A time that a source says of a record; undefined if it is none. */
+/** Undefined: the source says none. */
 export const wallOf = (value: unknown): WallTime | undefined =>
   typeof value === 'string' && parseWallTime(value) !== undefined ? value : undefined;

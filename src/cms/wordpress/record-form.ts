@@ -1,10 +1,9 @@
 // The form of WordPress's records: which fields they have, and how they fit the
 // gateway's model: ids that no other record has, the API's statuses, modification times in the gateway's form.
 
-import { objectOrEmpty } from '../../model/json.ts';
+import { isId, objectOrEmpty } from '../../model/json.ts';
 import { INTERNAL_STATUSES, STATUSES, TERM_ID_OFFSET } from '../../model/records.ts';
 import { isoToWall } from '../../time/wall-time.ts';
-import { isId } from '../http-exchange.ts';
 import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type Query, type RecordForm } from '../port.ts';
 
 /** The key `wordpress` of a kind in a mapping; mapping.schema.json describes it. */

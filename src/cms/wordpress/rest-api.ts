@@ -4,8 +4,16 @@
 
 import { CmsRedirected, CmsRejected, CmsUnavailable, type RejectionKind } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import { type CmsClient, isServerError, type RestCall } from '../client.ts';
-import { type CmsResponse, describeBody, effectiveStatus, errorCode, isWrite, parseJson } from '../http-exchange.ts';
+import type { CmsClient, RestCall } from '../client.ts';
+import {
+  type CmsResponse,
+  describeBody,
+  effectiveStatus,
+  errorCode,
+  isServerError,
+  isWrite,
+  parseJson,
+} from '../http-exchange.ts';
 import type { CmsRecord, Query } from '../port.ts';
 
 /**

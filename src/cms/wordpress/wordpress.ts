@@ -3,11 +3,11 @@
 
 import { isUtf8 } from 'node:buffer';
 import { CmsRejected, CmsUnavailable, ifRejected } from '../../errors.ts';
-import { isObject, objectOrEmpty } from '../../model/json.ts';
+import { isId, isObject, objectOrEmpty } from '../../model/json.ts';
 import type { SiteSettings } from '../../model/records.ts';
 import { trimCharactersEnd, webAddress } from '../../text/text.ts';
 import { type CmsClientOptions, createCmsClient, type RestCall } from '../client.ts';
-import { isId, objectOf } from '../http-exchange.ts';
+import { objectOf } from '../http-exchange.ts';
 import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord, Login, Query } from '../port.ts';
 import { createCollections, createMedia } from './collections.ts';
 import { WORDPRESS_RECORDS } from './record-form.ts';

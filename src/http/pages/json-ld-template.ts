@@ -1,12 +1,11 @@
 // The events of a page for search engines: schema.org's Event as JSON-LD.
 
-import { PAGE_LANGUAGES } from '../../config-schema.ts';
 import { SCHEMA_ATTENDANCE, SCHEMA_STATUS } from '../../model/event-state.ts';
 import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { parseWallTime, wholeDays } from '../../time/wall-time.ts';
 import { offsetText } from '../../time/zones.ts';
-import { pricesOf } from './language.ts';
+import { pricesOf, TEXTS } from './language.ts';
 import { Html } from './page-template.ts';
 import type { PublicEvent, Venue } from './read-events.ts';
 
@@ -80,7 +79,9 @@ let countries: Map<string, string> | undefined;
 
 /** The two letters (ISO 3166-1) of each country by its name in each language of the pages, in lower case. */
 function countryNames(): Map<string, string> {
-  const names = PAGE_LANGUAGES.map((language) => new Intl.DisplayNames(language, { type: 'region', fallback: 'none' }));
+  const names = Object.keys(TEXTS).map(
+    (language) => new Intl.DisplayNames(language, { type: 'region', fallback: 'none' }),
+  );
   const codes = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
   // An old code, such as `DD`, has the name of a new one.
   const current = codes.filter((code) => names[0]!.of(code) && new Intl.Locale(`und-${code}`).region === code);

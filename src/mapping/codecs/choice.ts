@@ -1,7 +1,8 @@
 // Codecs of a choice between few values, each of which the CMS may store in a form of its own: `boolean`, such as
 // `{ "boolean": ["yes", "no"] }`, and `word`, such as `{ "word": { "cancelled": "canceled" } }`.
 
-import { type CodecDefinition, type MetaType, UnrepresentableValue } from '../field-accessor.ts';
+import type { CodecDefinition, MetaType } from '../field-accessor.ts';
+import { UnrepresentableValue } from '../paths.ts';
 
 type Form = string | number | boolean | null;
 type BooleanForms = readonly [whenTrue: Form, whenFalse: Form];

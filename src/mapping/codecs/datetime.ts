@@ -15,8 +15,8 @@ import {
   zoneOrUtc,
 } from '../../time/zones.ts';
 import { type DateFormat, parseDateFormat, parseIsoDate } from '../date-format.ts';
-import { type Codec, type CodecDefinition, UnrepresentableValue, type Zones } from '../field-accessor.ts';
-import { MappingFieldError } from '../paths.ts';
+import type { Codec, CodecDefinition, Zones } from '../field-accessor.ts';
+import { MappingFieldError, UnrepresentableValue } from '../paths.ts';
 
 /** Whose clock a stored date shows. */
 type Clock = 'event' | 'site' | 'utc';

@@ -4,8 +4,8 @@
 
 import { Parser } from 'htmlparser2';
 import { separatorOf } from '../../text/html.ts';
-import { type CodecDefinition, UnrepresentableValue } from '../field-accessor.ts';
-import { MappingFieldError } from '../paths.ts';
+import type { CodecDefinition } from '../field-accessor.ts';
+import { MappingFieldError, UnrepresentableValue } from '../paths.ts';
 
 interface LexicalNode {
   type: string;

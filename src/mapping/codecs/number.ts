@@ -4,8 +4,8 @@
 import { LIMITS } from '../../fixed-limits.ts';
 import { parseNumber } from '../../interface/value-types.ts';
 import { isObject } from '../../model/json.ts';
-import { type Codec, type CodecDefinition, UnrepresentableValue } from '../field-accessor.ts';
-import { type Path, parsePathOrThrow, readInteger, readText, valueAt } from '../paths.ts';
+import type { Codec, CodecDefinition } from '../field-accessor.ts';
+import { type Path, parsePathOrThrow, readInteger, readText, UnrepresentableValue, valueAt } from '../paths.ts';
 
 interface NumberOptions {
   /** The CMS reads a decimal mark other than a point: the gateway writes the number as text with this mark. */

@@ -1,10 +1,10 @@
 // Owns one pass over all sources: which of their events are the same as another one, and which records the replica has
 // of the others.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SourceEvent } from '../../cms/sources/source.ts';
 import type { SourceSettings } from '../../config-schema.ts';
 import type { Site } from '../../model/records.ts';
+import { pause } from '../../pause.ts';
 import type { ChangeSet } from '../../store/changes.ts';
 import type { Database } from '../../store/database.ts';
 import { getRecord, getRecords } from '../../store/records.ts';
@@ -17,7 +17,6 @@ import {
   storedSources,
   unusedSourceRecords,
 } from '../../store/source-events.ts';
-import { wallNumber } from '../../time/wall-time.ts';
 import { utcToWall, zoneOrUtc } from '../../time/zones.ts';
 import { batchesOf } from '../ingest.ts';
 import { type Comparable, KnownEvents, letters, type Match, matchKeysOf } from './same-event.ts';
@@ -34,8 +33,6 @@ interface Pass {
 
 /** Events of one transaction, which blocks the event loop for a few milliseconds. */
 export const BATCH_SIZE = 10;
-/** Events that are compared without a pause. */
-const MATCH_SIZE = 50;
 
 /** Brings the replica's records in line with what the CMS and all sources say. What is as it was costs no write. */
 export async function combine(pass: Pass): Promise<void> {
@@ -59,13 +56,16 @@ export async function combine(pass: Pass): Promise<void> {
   await apply({ deletes: unusedSourceRecords(db) });
 }
 
+/** The id of an event in the replica. */
+export const ownIdOf = (source: string, key: string): number => derivedId('event', source, key);
+
 /**
  * The changes by which the source has these events no more. The pass that follows deletes the venues, terms and images
  * that only they had.
  */
 export function* forgetting(source: string, keys: readonly string[]): Generator<ChangeSet> {
   for (const batch of batchesOf(keys, BATCH_SIZE)) {
-    const ids = batch.map((key) => derivedId('event', source, key));
+    const ids = batch.map((key) => ownIdOf(source, key));
     const sourceEvents = batch.map((key) => ({ source, key, event: null }));
     yield { deletes: [{ kind: 'event', ids }], sourceEvents };
   }
@@ -74,7 +74,6 @@ export function* forgetting(source: string, keys: readonly string[]): Generator<
 /** The events that are shown as another one, by their own ids. */
 async function findMerged(pass: Pass): Promise<Map<number, Match>> {
   const merged = new Map<number, Match>();
-  let compared = 0;
   for (const [startUtc, events] of await eventsByStart(pass)) {
     const shown = new KnownEvents();
     for (const event of siteEventsAt(pass, startUtc, events)) shown.add(event);
@@ -82,8 +81,7 @@ async function findMerged(pass: Pass): Promise<Map<number, Match>> {
       const same = shown.merge(event);
       if (same) merged.set(event.id, same);
       else shown.add(event);
-      compared += 1;
-      if (compared % MATCH_SIZE === 0) await nextTurn();
+      await pause();
     }
   }
   return merged;
@@ -101,7 +99,7 @@ async function eventsByStart({ db, sources }: Pass): Promise<Map<string, Compara
         if (others) others.push(event);
         else byStart.set(event.startUtc, [event]);
       }
-      await nextTurn();
+      await pause();
     }
   }
   return byStart;
@@ -136,7 +134,7 @@ function siteEventsAt({ db, site }: Pass, startUtc: string, events: readonly Com
   const siteStart = isListedBySite ? utcToWall(startUtc, zoneOrUtc(site.timezone)) : undefined;
   const starts = new Set(events.map(({ start }) => siteStart ?? start));
   return [...starts].flatMap((start) =>
-    listedEventIdsAt(db, wallNumber(start)).flatMap((id) => {
+    listedEventIdsAt(db, start).flatMap((id) => {
       const record = getRecord(db, 'event', id);
       if (!record || record.protected || record.startUtc !== startUtc) return [];
       const venues = [...getRecords(db, 'venue', record.venues).values()].filter((venue) => !venue.protected);

@@ -2,10 +2,9 @@
 // that every gateway derives alike.
 
 import { hash } from 'node:crypto';
-import type { SharedFields, SourceEvent, SourceOrganizer, SourceVenue } from '../../cms/sources/source.ts';
+import type { SourceEvent, SourceOrganizer, SourceVenue } from '../../cms/sources/source.ts';
 import { emptyRecord } from '../../interface/fields.ts';
 import { searchTextOf, setListedTimes } from '../../mapping/read-record.ts';
-import { textOrEmpty } from '../../model/json.ts';
 import {
   type CalendarRecord,
   type EventRecord,
@@ -64,8 +63,7 @@ export class SourceRecords {
   add({ source, ownId: id, noticed, event: json }: SourceRow, always: readonly string[]): void {
     if (!this.#isNew(id)) return;
     const event = JSON.parse(json) as SourceEvent;
-    const { key, uid, createdUtc, modifiedUtc, image, venue, organizers, categories, tags = [], ...rest } = event;
-    const shared: SharedFields = rest;
+    const { key, uid, createdUtc, modifiedUtc, image, venue, organizers, categories, tags = [], ...shared } = event;
     const names = [...always.map(escapeMarkup), ...categories];
     const fields: Partial<EventRecord> = {
       ...shared,
@@ -96,7 +94,7 @@ export class SourceRecords {
   /** Of one name at two addresses there are two venues. The first event that names one says what is shown of it. */
   #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer): number {
     const { name: title, ...fields } = said;
-    const id = derivedId(kind, source, ...namesOf(title, said));
+    const id = derivedId(kind, source, ...namesOf(said));
     if (!this.#isNew(id)) return id;
     const region = 'address' in said ? { stateprovince: said.state || said.province || '' } : {};
     const named = { title, slug: slugFor(title, id) };
@@ -141,9 +139,9 @@ export class SourceRecords {
 }
 
 /** What tells a venue or organizer from the others of its source. */
-const namesOf = (name: string, said: object): [name: string, address: string] => [
-  foldName(name),
-  'address' in said ? fold(textOrEmpty(said.address)) : '',
+const namesOf = (said: SourceVenue | SourceOrganizer): [name: string, address: string] => [
+  foldName(said.name),
+  'address' in said ? fold(said.address) : '',
 ];
 
 const NO_RECORD_TIMES = { date: NO_TIME, dateUtc: NO_TIME, modified: NO_TIME, modifiedUtc: NO_TIME };

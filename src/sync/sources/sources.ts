@@ -23,8 +23,7 @@ import { getState } from '../../store/state.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
 import { batchesOf } from '../ingest.ts';
 import { PollLoop } from '../poll-loop.ts';
-import { BATCH_SIZE, combine, forgetting } from './combine.ts';
-import { derivedId } from './source-records.ts';
+import { BATCH_SIZE, combine, forgetting, ownIdOf } from './combine.ts';
 
 export type NamedSource = SourceSettings & { source: Source };
 
@@ -212,7 +211,7 @@ export class Sources {
     const event = JSON.stringify(said);
     if (before?.event === event) return undefined;
     const { eventId, why } = before ?? { eventId: 0, why: '' };
-    return { source, key, uid, url, ownId: derivedId('event', source, key), eventId, why, noticed, event };
+    return { source, key, uid, url, ownId: ownIdOf(source, key), eventId, why, noticed, event };
   }
 
   /** One transaction, after which requests are answered. */

@@ -10,7 +10,7 @@ const titled = (uid: string, ...lines: string[]) => event(`UID:${uid}`, `SUMMARY
 const calendar = (...parts: string[]) => ['BEGIN:VCALENDAR', 'VERSION:2.0', ...parts, 'END:VCALENDAR', ''].join('\r\n');
 const GOOD = titled('good', 'DTSTART:20270510T160000Z', 'DTEND:20270510T180000Z');
 
-const read = (text: string | Uint8Array) =>
+const read = (text: string | Buffer) =>
   readICalendar(typeof text === 'string' ? Buffer.from(text) : text, { timezone: 'Europe/Berlin', nowMs: NOW });
 const readOne = async (...lines: string[]): Promise<SourceEvent> => {
   const { events, remarks } = await read(calendar(titled('a', ...lines)));
@@ -373,7 +373,7 @@ describe('an iCalendar file', () => {
 });
 
 describe('a bad iCalendar file', () => {
-  const isRefused = async (text: string | Uint8Array, message: string) => {
+  const isRefused = async (text: string | Buffer, message: string) => {
     const error = await read(text).then(
       () => undefined,
       (reason: unknown) => reason,

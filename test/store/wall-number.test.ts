@@ -2,8 +2,8 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { wallNumber } from '../../src/time/wall-time.ts';
-import { wall } from '../store/sample-records.ts';
+import { wallNumber } from '../../src/store/sql.ts';
+import { wall } from './sample-records.ts';
 
 describe('wall numbers', () => {
   it('sort as the times do', () => {

@@ -1,0 +1,32 @@
+// The header `Allow`: the methods that the actor may use.
+
+import { can, mayEditPublished } from '../calendar/request.ts';
+import type { Services } from '../calendar/services.ts';
+import { isTermKind } from '../model/records.ts';
+import { getRecord, idsBySlug } from '../store/records.ts';
+import type { State } from './state.ts';
+
+const ITEM_METHODS = { posts: 'GET, DELETE, POST, PUT, PATCH', terms: 'GET, POST, PUT, PATCH, DELETE' };
+
+/** `GET` alone for anonymous actors, and while the CMS is away. */
+export async function allowHeader(state: State, services: Services): Promise<string> {
+  return state.actor.account ? methodsOf(state, services).catch(() => 'GET') : 'GET';
+}
+
+async function methodsOf({ actor, path, matchedRoute, apiResponse }: State, services: Services): Promise<string> {
+  const { kind, by, addition } = matchedRoute ?? {};
+  if (!kind || addition) return 'GET';
+  const permissions = await services.permissions.of(kind, actor);
+  if (isTermKind(kind)) {
+    if (!can(actor, 'manageTerms', permissions)) return 'GET';
+    return by ? ITEM_METHODS.terms : 'GET, POST';
+  }
+  if (!can(actor, 'edit', permissions)) return 'GET';
+  if (!by) return 'GET, POST';
+  const segment = path.split('/').at(-1) ?? '';
+  const id = by === 'id' ? Number(segment) : idsBySlug(services.replica.db, kind, segment)[0];
+  const record = id === undefined ? undefined : getRecord(services.replica.db, kind, id);
+  // Staff read as editors what visitors do not see.
+  const mayEdit = record ? mayEditPublished(actor, record.author, permissions) : (apiResponse?.status ?? 404) < 300;
+  return mayEdit ? ITEM_METHODS.posts : 'GET';
+}
