@@ -118,7 +118,7 @@ export class Authenticator {
   async #check(credentials: string, { kind }: Login, user: string, address: string): Promise<AuthResult> {
     const attempt = await this.#logins.start(address, user, kind);
     if ('retryAfterS' in attempt) return { kind: 'limited', ...attempt };
-    // Without the result of a count a login has none the less ended.
+    // If Redis does not count the outcome, the login has ended all the same.
     const end = (outcome: Parameters<Attempt['end']>[0]) => attempt.end(outcome).catch(() => undefined);
     // Guesses from many addresses must not take the connections of known users.
     const bulkhead = attempt.isTrusted ? 'callers' : 'logins';

@@ -50,6 +50,8 @@ export function createClientAddress(trusted: TrustedProxies, observe: Observe): 
     observe({ type: 'message', level: 'warn', message });
   }
   const isProxy = createProxyCheck(trusted);
+  // Hop 0 is the peer, checked below. Where every peer is a proxy, the entry that it appended is the client: the ones
+  // before it may be the client's own invention.
   const isTrusted = (entry: string, hop: number): boolean =>
     hop === 0 || (trusted !== true && isProxy(parseForwarded(entry)));
   return (req) => {
@@ -69,7 +71,7 @@ export function createClientAddress(trusted: TrustedProxies, observe: Observe): 
 
 /** Whom the rate limit counts as one client: an IPv4 address, or the /64 of an IPv6 address. */
 export function network64Of(address: string): string {
-  // An IPv4 address has no colon; the expression of `isIPv6` is long.
+  // An IPv4 address has no colon, which is quicker to see than what `isIPv6` looks for.
   if (!address.includes(':') || !isIPv6(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();

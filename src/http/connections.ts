@@ -137,10 +137,10 @@ export class Connections {
 }
 
 /**
- * Makes a request that did not wait for the response before it the last of its connection; its client repeats later
- * ones on a new connection (RFC 9112, 9.3.2). Browsers and proxies send none. Node itself would parse all of the 64 KB
- * that it reads at a time, which hold 2,400 small requests, and pausing the socket does not stop it. A parser stops
- * when this function of it returns 2, as for a change of the protocol.
+ * Makes a request that did not wait for the response before it the last of its connection: Node closes the connection
+ * after its response, and the client repeats later ones on a new connection (RFC 9112, 9.3.2). Browsers and proxies
+ * send none. Node itself would parse all of the 64 KB that it reads at a time, which hold 2,400 small requests, and
+ * pausing the socket does not stop it. Its parser stops when `onIncoming` returns 2, as for a change of the protocol.
  */
 function readNoFurther(socket: Socket & { parser?: { onIncoming: () => number } }, res: ServerResponse): void {
   res.shouldKeepAlive = false;

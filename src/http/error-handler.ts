@@ -14,6 +14,7 @@ export function errorHandler(observe: Observe): Middleware {
       const { isUnexpected, ...response } = errorResponse(error);
       const { requestId: id } = ctx.state;
       if (isUnexpected && !isClientAbort(error)) observe({ type: 'request-failed', id, error });
+      // If the CMS refused a call, no other line of the log says why. Of a 503 there is `cms-failed`.
       if (response.status === 502)
         observe({ type: 'message', level: 'warn', message: `request ${id}: ${reasonOf(error)}` });
       // A page may have failed after it set some headers.

@@ -51,7 +51,15 @@ export class Idempotency {
     this.#running = services.replica.runningCreates;
   }
 
-  /** Runs a create once for each key, user and kind. Throws the errors of the create, and 400, 409, 422 and 503. */
+  /**
+   * Runs a create once for each key, user and kind. Throws the errors of the create, and 400, 409, 422 and 503.
+   *
+   *     the store has of the key    this request gets
+   *     nothing                     its create
+   *     other parameters            422
+   *     a result (`done`)           the record, or the stored error
+   *     `running`, `unknown`        409 while the create may still run, then what the CMS has of it
+   */
   async createOnce(createRequest: CreateRequest): Promise<ApiResponse> {
     const { key, kind, params, request, readForReplay } = createRequest;
     const { peers } = this.#services;
@@ -66,7 +74,7 @@ export class Idempotency {
     if (!known) return this.#run(creationKey, claim, createRequest);
     if (known.fingerprint !== claim.fingerprint) throw keyReused();
     if (known.state === 'done') return replayed(known.response ?? (await readForReplay(known.id!)));
-    // Without peers this process was restarted during the create.
+    // Without peers, what is `running` in the store and not here was cut off: the process ended during the create.
     const mayRunElsewhere = peers !== undefined && nowMs - known.startedMs <= MAX_CREATE_MS;
     if (this.#running.has(creationKey) || (known.state === 'running' && mayRunElsewhere)) throw createInProgress();
     return this.#resolveUnknown(creationKey, known, createRequest);
@@ -162,7 +170,8 @@ export class Idempotency {
 function mayHaveWritten(error: unknown): boolean {
   if (error instanceof CmsRejected) return error.written !== 'no';
   if (error instanceof CmsUnavailable) return error.outcomeUnknown;
-  return !(error instanceof ApiError && error.cause !== undefined) || mayHaveWritten(error.cause);
+  if (error instanceof ApiError && error.cause !== undefined) return mayHaveWritten(error.cause);
+  return true;
 }
 
 const replayed = ({ status, body, headers }: NonNullable<IdempotencyEntry['response']>): ApiResponse => ({

@@ -59,8 +59,9 @@ function parseAcceptEncoding(acceptEncoding: string): ContentEncoding | 'identit
 /** True if the client already has this response (RFC 9110, 13.2.2). */
 export function isFresh(headers: IncomingHttpHeaders, { etag }: CachedResponse): boolean {
   const { 'if-none-match': etags } = headers;
+  if (etags === undefined) return false;
   // What nearly all clients send; parsing it as a list would take as long as the rest of the lookup.
-  if (etags === undefined || etags === etag) return etags !== undefined;
+  if (etags === etag) return true;
   return etags.length <= MAX_HEADER_CHARACTERS.ifNoneMatch && fresh({ 'if-none-match': etags }, { etag });
 }
 

@@ -18,7 +18,7 @@ const MAX_DEPTH = 20;
 
 /**
  * A description as safe HTML. Cuts a long one, and reduces one of very many tags to its text.
- * @param base the address of its page. Without one, relative links lead nowhere, and relative pictures are left out
+ * @param base the address of its page. Without one, relative links lose their `href`, and relative pictures are left out
  */
 export async function safeHtml(description: string, base?: string): Promise<string> {
   const source = cutHtml(description, MAX_CHARACTERS);
@@ -41,11 +41,11 @@ function rulesOf(base: string | undefined): IOptions {
       // The headings of the page are above.
       h1: 'h3',
       h2: 'h3',
-      a: (tagName, { href }) => ({
-        tagName,
-        // The target of a link to a part of the page has a name, and no address.
-        attribs: href === undefined ? {} : { href: absoluteUrl(href, base), rel: 'nofollow noopener' },
-      }),
+      // `<a name="hall">` leads nowhere, and neither does `<a href="/hall">` without a base.
+      a: (tagName, { href }) => {
+        const address = absoluteUrl(href, base);
+        return { tagName, attribs: address === '' ? {} : { href: address, rel: 'nofollow noopener' } };
+      },
       img: (tagName, { src, alt = '', width = '', height = '' }) => ({
         tagName,
         attribs: { src: src ? absoluteUrl(src, base) : '', alt, ...sizeOf(width, height), loading: 'lazy' },
