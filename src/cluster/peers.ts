@@ -81,8 +81,9 @@ export class Peers implements PeersPort {
   #lostUntil: string | undefined;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
   #warnedMs = Number.NEGATIVE_INFINITY;
-  /** Records that are being read again because somebody named them: `changed` must not tell them, unless a poll did. */
+  /** What `#reread` reads now, because an entry names it: `changed` must not tell it again. */
   readonly #rereading = new Set<string>();
+  /** True in all that `#reread` causes, and not in a poll that runs meanwhile: what that changes is told. */
   readonly #isReread = new AsyncLocalStorage<true>();
 
   // Writing: what this gateway tells.
@@ -241,7 +242,7 @@ export class Peers implements PeersPort {
     if (this.#unsent.size > 0) void this.#send();
     if (entries.length === 0) return true;
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
-    // The stream was cut or emptied: this gateway may never have seen some entries. If it was empty until now, it has.
+    // The stream was cut or emptied, and this gateway may have missed entries. Not if the stream was empty so far.
     const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;
     const keys = this.#keysOf(entries);
     const isEverything = keys.delete(EVERYTHING);
@@ -261,7 +262,7 @@ export class Peers implements PeersPort {
     const newest = await reader.run((client) => client.xRevRange(this.#stream, '+', '-', { COUNT: 1 }));
     const end = newest?.[0]?.id ?? STREAM_START;
     this.#setConnected(true);
-    // An earlier end: Redis has lost its entries. In a stream that was empty before, nothing shows that.
+    // An end before what is applied here: Redis was emptied. After an empty stream or at the start, nothing shows that.
     const isLost = compareIds(end, this.#applied) < 0 || this.#applied === STREAM_START;
     if (isLost || this.#lostUntil !== undefined) this.#lostUntil = end;
   }

@@ -172,7 +172,7 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
  * @param url the message names it only if it is an address of the web, and without its query, which may hold what a
  * caller sent
  */
-export function redirectError(url: URL | null, isLoop = false): CmsRedirected {
+export function redirectError(url: URL | null, { isLoop = false } = {}): CmsRedirected {
   const target = url && /^https?:$/.test(url.protocol) ? url : undefined;
   const destination = target ? ` to ${target.origin}${target.pathname}` : '';
   return new CmsRedirected(`The CMS redirects${destination}${isLoop ? ', in a circle' : ''}.`, target, isLoop);

@@ -181,7 +181,6 @@ export function chunksOf(body: unknown): readonly Uint8Array[] {
   return [body instanceof Uint8Array ? body : utf8(JSON.stringify(body))];
 }
 
-/** The body of an API response. */
 export function toBuffer(body: unknown): Buffer {
   return Buffer.isBuffer(body) ? body : joinBytes(chunksOf(body));
 }

@@ -25,10 +25,10 @@ import {
   idSpaceOf,
   isPostCollection,
   type PayloadSite,
-  statusIn,
-  statusPathOf,
+  statusOfBody,
   toGatewayRecord,
   toPayloadBody,
+  writtenStatusPath,
 } from './records.ts';
 import { listOf, writtenOf } from './rest-calls.ts';
 
@@ -75,7 +75,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     async list(spec, request, callOptions = {}): Promise<CmsPage> {
       const isPosts = isPostCollection(spec);
       const hadTexts = ids.areTexts();
-      // An account that asks for drafts gets those that it may read: Payload leaves out the others itself.
+      // Payload refuses no list, and leaves out what the caller may not read. An account that asks for drafts gets its own.
       const asksAnonymously = request.statuses !== undefined && callOptions.credentials === undefined;
       if (isPosts && (request.view === 'editor' || asksAnonymously)) await accounts.assertMayEdit(spec, callOptions);
       const plan = isPosts
@@ -90,7 +90,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
       const records = ids.batch(() =>
         wanted.filter(hasId).map((doc) => toGatewayRecord(ids, spec, doc, request.detail)),
       );
-      // These were the first ids that are texts. The list has their order, which is not that of their numbers: again.
+      // Only this list has shown that the site's ids are texts. It was sorted by them: ask again, in `TEXT_SORTS`.
       if (!hadTexts && ids.areTexts() && request.order !== undefined)
         return collections.list(spec, request, callOptions);
       return { records, total, cmsTimeMs: Date.parse(response.headers.date ?? '') || nowMs() };
@@ -172,9 +172,9 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
 
   /** Payload stores any text as a status, and ignores the status of a collection without drafts, which publishes it. */
   async function assertStatus(spec: CollectionSpec, body: CmsRecord, callOptions: CallOptions): Promise<void> {
-    const status = statusIn(spec, body);
+    const status = statusOfBody(spec, body);
     if (status === undefined || status === 'publish' || (await featuresOf(spec, callOptions)).drafts) return;
-    throw new CmsRejected('invalid', `"${spec.collection}" has no drafts.`, { fields: [statusPathOf(spec)] });
+    throw new CmsRejected('invalid', `"${spec.collection}" has no drafts.`, { fields: [writtenStatusPath(spec)] });
   }
 
   /**

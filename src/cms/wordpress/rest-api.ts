@@ -240,17 +240,20 @@ export function rejection({ status, json }: Pick<CmsResponse, 'status' | 'json'>
   });
 }
 
+/**
+ *     404 rest_post_invalid_id                 not-found
+ *     500 rest_forbidden                       failed: a plugin may use WordPress's codes for whatever it refuses
+ *     403 rest_cannot_edit                     forbidden
+ *     400 of any other code; with `params`     invalid
+ *     404 or 500 of any other code             failed
+ */
 function kindOf(status: number, code: string, data: CmsRecord): RejectionKind {
   const kind = MEANINGS[code]?.kind;
   const isRefused = status === 401 || status === 403;
-  // A plugin may use these codes for whatever it refuses: `rest_forbidden` with 500 does not hide a record.
-  const isPlausible: Partial<Record<RejectionKind, boolean>> = {
-    'not-found': status === 404,
-    'not-visible': isRefused,
-  };
-  if (kind && isPlausible[kind] !== false) return kind;
+  const isMisused = (kind === 'not-found' && status !== 404) || (kind === 'not-visible' && !isRefused);
+  if (kind && !isMisused) return kind;
   if (isRefused) return 'forbidden';
-  return data.params !== undefined || (status >= 400 && status < 500 && status !== 404) ? 'invalid' : 'failed';
+  return data.params !== undefined || (status < 500 && status !== 404) ? 'invalid' : 'failed';
 }
 
 const isBeforeWrite = (status: number, code: string, data: CmsRecord): boolean =>

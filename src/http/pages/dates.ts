@@ -47,7 +47,6 @@ function formatsOf(locale: string) {
   const formatter = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
   const date = { day: 'numeric', month: 'long' } as const;
-  const clock = { hour: 'numeric', minute: '2-digit' } as const;
   return {
     day: formatter({ weekday: 'long', ...date }),
     dayAndYear: formatter({ weekday: 'long', ...date, year: 'numeric' }),
@@ -56,7 +55,7 @@ function formatsOf(locale: string) {
     month: formatter({ month: 'long', year: 'numeric' }),
     shortMonth: formatter({ month: 'short' }),
     weekday: formatter({ weekday: 'short' }),
-    clock: formatter(clock),
+    clock: formatter({ hour: 'numeric', minute: '2-digit' }),
   };
 }
 

@@ -32,7 +32,7 @@ export function landingPage({ brand, query, title, head, content }: LandingPage)
 <script type="module" src="${asset('landing.mjs')}"></script>
 ${head}`,
     body: html`<main id="main" tabindex="-1">
-<p id="notice" role="status" data-away="${texts.away}" data-stale="${texts.stale}"></p>
+<p id="notice" class="visually-hidden" role="status" data-away="${texts.away}" data-stale="${texts.stale}"></p>
 ${content}
 </main>
 <footer><a href="${root}docs">${texts.forDevelopers}</a></footer>
@@ -129,7 +129,7 @@ ${links.map(({ name: program, url }) => html`<a class="button" href="${url}">${p
 
 /** From a search of what is to come to one of what is past, and back. */
 function searchLink({ query, language: { texts } }: EventsView): Html | false {
-  const href = hrefOf(query, { past: !query.past || undefined, page: 1 });
+  const href = hrefOf(query, { past: query.past ? undefined : true, page: 1 });
   const text = query.past ? texts.searchUpcoming : texts.searchPast;
   return query.filters.search !== undefined && html`<p><a id="past" href="${href}">${text}</a></p>`;
 }
@@ -245,7 +245,7 @@ ${page < pages && html`<a id="later" class="button" href="${hrefOf(query, { page
 
 // The month: weeks as grids, in which an event of several days is one bar per week.
 
-/** Rows of a week, below the row of the dates; `landing.css` has as many classes. */
+/** Rows of a week, below the row of the dates; `events.css` has as many classes, `r0` to `r3`. */
 const LANES = 4;
 
 /** The days from the first week of the month to its last. */
