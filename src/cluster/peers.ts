@@ -222,10 +222,8 @@ export class Peers implements PeersPort {
   }
 
   /**
-   * Reads the next entries and applies them. After a reconnection it first finds out whether entries are lost; if so,
-   * it polls instead of reading them. Then each entry's records are read again; and if the entries in between were cut
-   * from the stream, or a gateway lost count of its changes, it polls too. Resolves with false while the CMS cannot be
-   * read. Throws what Redis throws.
+   * Reads the next entries and applies them. After a reconnection it first finds out whether entries are lost, and
+   * polls instead of reading those. Resolves with false while the CMS cannot be read. Throws what Redis throws.
    */
   async #follow(reader: Connection): Promise<boolean> {
     if (this.#isConnected !== true) await this.#findLostEntries(reader);
@@ -240,7 +238,11 @@ export class Peers implements PeersPort {
     const reply = await reader.run((client) => client.xRead(from, options), BLOCK_MS + DEADLINE_MS);
     const entries = (reply as { messages: StreamEntry[] }[] | null)?.[0]?.messages ?? [];
     if (this.#unsent.size > 0) void this.#send();
-    if (entries.length === 0) return true;
+    return entries.length === 0 || this.#apply(reader, entries);
+  }
+
+  /** Reads the records again that the entries name. Polls too if some may be missing. Resolves as `#follow` does. */
+  async #apply(reader: Connection, entries: readonly StreamEntry[]): Promise<boolean> {
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
     // The stream was cut or emptied, and this gateway may have missed entries. Not if the stream was empty so far.
     const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;

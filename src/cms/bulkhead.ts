@@ -51,8 +51,8 @@ export function createBulkheads(limits: Share, observe: Observe) {
 
   /**
    * Runs a call of `callers` in the queue of its account first, and then in the one that all accounts share. Of three
-   * connections and a shared queue of 50, one account has at most two calls there; 25 more may wait in its own queue. So
-   * the third connection is free for another account.
+   * connections and a shared queue of 50, one account has at most two calls there; 25 more may wait in its own queue.
+   * So the third connection is free for another account.
    */
   async function inTurn<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
     const half = Math.ceil(queue / 2);
@@ -99,7 +99,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
         throw new CmsUnavailable('busy', 'Too many requests are waiting for the CMS.', { retryAfterS: 1 });
       } finally {
         isWaiting = false;
-        // A signal of `AbortSignal.any` with a listener would keep the CMS's answer in memory as long as the sync lives.
+        // With a listener, a signal of `AbortSignal.any` lives as long as the sync, and keeps the CMS's answer alive.
         signal.removeEventListener('abort', abandon);
         observeQueue();
       }

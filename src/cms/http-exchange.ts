@@ -206,30 +206,21 @@ export function errorCode(json: unknown): string | undefined {
   return textOrEmpty(json.code);
 }
 
-/**
- * Seconds of a `Retry-After` header (a number or a date, RFC 9110 10.2.3), at most an hour. Undefined without
- * a valid one.
- */
+/** Seconds of a `Retry-After` header (a number or a date, RFC 9110, 10.2.3), at most an hour, if it is valid. */
 export function parseRetryAfter(value: string | undefined, nowMs = Date.now()): number | undefined {
   if (value === undefined || value.trim() === '') return undefined;
   const seconds = /^\d+$/.test(value.trim()) ? Number(value) : Math.ceil((Date.parse(value) - nowMs) / 1000);
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_S);
 }
 
-/**
- * The status in an error's body: PHP sends 200 with the first byte of a notice, before WordPress sets the
- * error's status.
- */
+/** The status in an error's body: PHP sends 200 with the first byte of a notice, before WordPress sets the error's. */
 export function effectiveStatus(status: number, json: unknown): number {
   if (status < 200 || status > 299 || !errorCode(json)) return status;
   const { status: inBody } = objectOrEmpty(objectOrEmpty(json).data);
   return Number.isInteger(inBody) && Number(inBody) >= 400 && Number(inBody) < 600 ? Number(inBody) : status;
 }
 
-/**
- * True for an error by which WordPress rejects a request. A fatal PHP error has the same form, but the write
- * may be half done.
- */
+/** WordPress has rejected the request. A fatal PHP error has the same form, but the write may be half done. */
 function isRejection(json: unknown): boolean {
   const code = errorCode(json);
   return code !== undefined && code !== 'internal_server_error' && code !== 'wp_die';

@@ -138,9 +138,7 @@ const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 /** Azure answers its virtual machines here, with an address that looks public. */
 const AZURE_HOST = '168.63.129.16';
 
-/**
- * True for the address of a public host. False for private and reserved ranges, and for a string that is no IP address.
- */
+/** False for addresses of private and reserved ranges, and for a text that is no IP address. */
 export function isPublicAddress(address: string): boolean {
   // ipaddr.js also accepts spellings such as `0x7f.1`, which node:net does not.
   if (isIP(address) === 0 || address === AZURE_HOST) return false;

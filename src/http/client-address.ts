@@ -1,5 +1,4 @@
-// Which client a request comes from: by its connection, or by what trusted proxies report; and the network that counts
-// as one client.
+// Which client a request comes from, by its connection or by trusted proxies; and which network counts as one.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';

@@ -151,10 +151,7 @@ async function share(counter: Counter, network: string, window: Window): Promise
   window.endsMs = performance.now() + msBeforeNext;
 }
 
-/**
- * Rejects requests of a client beyond its limit, and counts what a long response cost. The fast path counts
- * the hits that it serves.
- */
+/** Rejects requests of a client beyond its limit, and counts what a long response cost. `fastPath` counts its hits. */
 export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress): Middleware {
   return async function rateLimitMiddleware(ctx, next) {
     const address = clientAddress(ctx.req);

@@ -1,5 +1,4 @@
-// The connections of one HTTP server: what each network may hold of them, and a graceful shutdown that cuts off no
-// response.
+// The connections of one HTTP server: what each network may hold of them, and a shutdown that cuts off no response.
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -34,10 +34,7 @@ function reasonOf(error: unknown): string {
 const CLIENT_ABORTS =
   /^(ECONN(RESET|ABORTED)|EPIPE|HPE_\w+|ERR_(STREAM_\w+|HTTP_REQUEST_TIMEOUT)|stream\.not\.readable|request\.aborted)$/;
 
-/**
- * True if the client disconnected or was too slow, which is no failure of the gateway. Calls to the CMS throw
- * other errors.
- */
+/** The client disconnected or was too slow: no failure of the gateway. Calls to the CMS throw other errors. */
 export function isClientAbort(error: unknown): boolean {
   const { code, type } = error as { code?: unknown; type?: unknown };
   return error instanceof Error && CLIENT_ABORTS.test(String(code ?? type));

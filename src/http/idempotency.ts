@@ -1,5 +1,4 @@
-// `Idempotency-Key` on creates (draft-ietf-httpapi-idempotency-key-header): a retry returns the created
-// record instead of creating another.
+// `Idempotency-Key` on creates (draft-ietf-httpapi-idempotency-key-header): a retry gets the record, and creates none.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { unavailableError } from '../calendar/cms-errors.ts';

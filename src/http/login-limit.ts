@@ -1,5 +1,4 @@
-// Slows down the guessing of passwords and tokens through the gateway: counts failed logins by the network of the
-// client and by the name of the user.
+// Slows down the guessing of passwords and tokens: counts failed logins by the client's network and by the user's name.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
@@ -24,7 +23,6 @@ export interface Refusal {
 
 type FailureLimits = Pick<Config['limits'], 'failedLoginsPerAddress' | 'failedLoginsPerUser' | 'failedLoginWindowS'>;
 
-/** Who tries to log in, and from where. */
 interface Guess {
   network: string;
   /** A keyed hash of the user's name. */

@@ -104,10 +104,7 @@ function parseJsonBody(text: string): unknown {
   }
 }
 
-/**
- * Counts the separators of values outside strings: many small values take far longer to parse than one of the
- * same length.
- */
+/** Counts the separators of values outside strings: many small values take far longer to parse than a long one. */
 function hasTooManyValues(json: string): boolean {
   let values = 1;
   let isText = false;

@@ -18,7 +18,7 @@ const MAX_DEPTH = 20;
 
 /**
  * A description as safe HTML. Cuts a long one, and reduces one of very many tags to its text.
- * @param base the address of its page. Without one, relative links lose their `href`, and relative pictures are left out
+ * @param base the address of its page. Without one, relative links lead nowhere, and relative pictures are left out
  */
 export async function safeHtml(description: string, base?: string): Promise<string> {
   const source = cutHtml(description, MAX_CHARACTERS);

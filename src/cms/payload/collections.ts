@@ -1,5 +1,4 @@
-// The collections of Payload that hold events, venues, organizers, categories, tags and images: lists, reads and
-// writes.
+// Payload's collections of events, venues, organizers, categories, tags and images: lists, reads and writes.
 
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
@@ -75,7 +74,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     async list(spec, request, callOptions = {}): Promise<CmsPage> {
       const isPosts = isPostCollection(spec);
       const hadTexts = ids.areTexts();
-      // Payload refuses no list, and leaves out what the caller may not read. An account that asks for drafts gets its own.
+      // Payload refuses no list. An account that asks for drafts gets those that it may read.
       const asksAnonymously = request.statuses !== undefined && callOptions.credentials === undefined;
       if (isPosts && (request.view === 'editor' || asksAnonymously)) await accounts.assertMayEdit(spec, callOptions);
       const plan = isPosts
@@ -253,7 +252,6 @@ export function createMedia(
   call: RestCall,
   { ids, media, siteUrl }: PayloadSite,
 ): Pick<Cms, 'images' | 'findImage' | 'upload'> {
-  /** Undefined for an upload that is not an image. */
   function imageOf(doc: CmsRecord): ImageRecord | undefined {
     const id = ids.toGateway('image', doc.id);
     if (id === undefined || !textOrEmpty(doc.mimeType).startsWith('image/')) return undefined;

@@ -134,7 +134,7 @@ export function selectOf(spec: CollectionSpec, detail: Detail | undefined): Quer
  *
  *     statuses            with drafts and trash                without both
  *     undefined           `_status` is `published`             no condition: what is saved is published
- *     ['pending']         `_status` is `draft`: every draft, of which the caller reads the status
+ *     ['pending']         `_status` is `draft`: all drafts, whose status the caller reads
  *     ['draft', 'trash']  `_status` is `draft`, or deleted     undefined
  *     'all'               no condition, the trash too          no condition
  *     'any'               no condition, without the trash      no condition

@@ -15,7 +15,6 @@ import { createRestCall } from './rest-calls.ts';
 /** `url`: Payload's address, or that of its REST API if that is not at `/api`. */
 interface PayloadOptions extends CmsClientOptions {
   site?: SiteSpec | undefined;
-  /** What the mapping says about the site's collections. */
   specs: readonly CollectionSpec[];
   /** For sites whose ids are texts, closed with the adapter. Absent: these cannot be served. */
   idMap?: IdMap | undefined;

@@ -1,5 +1,4 @@
-// Calls a route of Payload's REST API, reads its responses, and translates its errors into the gateway's kinds of
-// rejections.
+// Calls a route of Payload's REST API, reads its responses, and translates its errors into the gateway's rejections.
 
 import { CmsRejected, CmsUnavailable, type RejectionKind } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';

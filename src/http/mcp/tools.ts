@@ -1,5 +1,4 @@
-// The tools: each is a request of the API, with parameters of its table and a description that an assistant
-// understands.
+// The tools: each is a request of the API, with parameters of its table and a description for an assistant.
 
 import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import { BODY_PARAMETERS, updateParameters } from '../../interface/fields.ts';
