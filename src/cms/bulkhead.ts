@@ -119,10 +119,7 @@ const FAILURE_REASONS: ReadonlySet<UnavailableReason> = new Set(['refused', 'tim
 const isFailure = (error: unknown): boolean =>
   error instanceof CmsUnavailable && FAILURE_REASONS.has(error.reason) && (error.status ?? 500) >= 500;
 
-/**
- * @param halfOpenAfterMs until an open breaker lets one call through. Doubles with every failure of that call, up to a
- * minute
- */
+/** @param halfOpenAfterMs until an open breaker lets one call through; doubles if that call fails, up to a minute */
 export function createCircuitBreaker(halfOpenAfterMs: number, onStateChange: (state: CircuitBreakerState) => void) {
   const policy = circuitBreaker(handleWhen(isFailure), {
     breaker: new ConsecutiveBreaker(CONSECUTIVE_FAILURES),

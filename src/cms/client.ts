@@ -159,8 +159,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
     /**
      * Calls the CMS, and follows redirects within the site. Returns any response below 500 except 429, and a 5xx by
      * which WordPress itself rejects a write.
-     * @throws CmsUnavailable for 429, any other 5xx, and no usable response; the signal's reason after the caller's
-     * abort
+     * @throws CmsUnavailable for 429, any other 5xx, and no usable response; the reason of the caller's signal
      */
     async request(request: CmsRequest): Promise<CmsResponse> {
       const { bulkhead = 'sync', credentials } = request;

@@ -81,7 +81,7 @@ export interface CollectionSpec {
   collection: string;
   /** `posts` have an author, a status, a modification time and perhaps a trash; `terms` have none of these. */
   storedAs: 'posts' | 'terms';
-  /** Added to every request for records, also for a single one. */
+  /** Added to every request for records. A field of the same name answers each, such as `calendar_occurrences`. */
   recordParams?: Query;
   /** What the mapping says about it for one CMS alone: only the adapter and the command line read it. */
   cmsSettings: Readonly<Record<string, unknown>>;
@@ -199,17 +199,11 @@ export interface CallOptions {
   /** Default `sync`. */
   bulkhead?: BulkheadName | undefined;
   signal?: AbortSignal | undefined;
-  /**
-   * Of a read: passes by caches between gateway and CMS, as a parameter that none of them knows and `Cache-Control:
-   * no-cache`.
-   */
+  /** Of a read: passes by caches before the CMS, by a parameter that none knows and `Cache-Control: no-cache`. */
   uncached?: string | undefined;
   /** Sent to the CMS as `X-Request-Id`. */
   requestId?: string | undefined;
-  /**
-   * For a create: a hash of 64 hexadecimal digits by which `findCreated` finds the created records. Sent as
-   * `X-Calendar-Key`.
-   */
+  /** For a create: 64 hexadecimal digits by which `findCreated` finds its records. Sent as `X-Calendar-Key`. */
   creationKey?: string | undefined;
 }
 

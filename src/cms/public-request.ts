@@ -5,7 +5,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, type Dispatcher, request } from 'undici';
-import { readBody } from './http-exchange.ts';
+import { readAtMost } from './http-exchange.ts';
 
 /** Resolves a host name's addresses; none if it has none. */
 type ResolveHost = (hostname: string) => Promise<{ address: string; family: number }[]>;
@@ -65,7 +65,8 @@ export async function getPublic(text: string, options: PublicRequest): Promise<P
       checkUrl(url, options.anyPort ?? false, (address) => allowPrivate || isAllowedAddress(address));
       const sent = { method: 'GET', headers: options.headers, dispatcher: agent, signal } as const;
       const { statusCode: status, headers, body } = await request(url, sent);
-      if (status >= 200 && status < 300) return { url, status, headers, bytes: await readBody(body, options.maxBytes) };
+      if (status >= 200 && status < 300)
+        return { url, status, headers, bytes: await readAtMost(body, options.maxBytes) };
       void body.dump().catch(() => undefined);
       if (!REDIRECT_STATUSES.has(status)) return { url, status, headers, bytes: Buffer.alloc(0) };
       url = new URL(String(headers.location), url);

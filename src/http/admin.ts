@@ -2,7 +2,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { readBody } from '../cms/http-exchange.ts';
+import { readAtMost } from '../cms/http-exchange.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Observe } from '../observability/observations.ts';
 
@@ -90,7 +90,7 @@ export function createAdmin(options: AdminOptions): RequestListener {
     if (webhookSecret === undefined)
       return refuse('no-secret', 404, 'no webhook secret is configured (CALENDAR_WEBHOOK_SECRET)');
     // By default the loop that reads the body would close the connection when it stops, and the 413 needs it.
-    const reading = readBody(req.iterator({ destroyOnReturn: false }), MAX_WEBHOOK_BYTES);
+    const reading = readAtMost(req.iterator({ destroyOnReturn: false }), MAX_WEBHOOK_BYTES);
     const body = await reading.catch((error: unknown) => {
       // The connection broke, and `send` has nobody to answer. Any other error: the body is too large.
       if (req.errored) throw error;

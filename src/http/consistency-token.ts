@@ -77,6 +77,7 @@ export function consistencyHeaders(peers: PeersPort | undefined): Record<string,
  * once. Throws `ApiError`: 400 for an invalid token, 503 if that failed too, or if the client disconnects.
  */
 export function waitForToken(peers: PeersPort, poll: PollForRequest): Middleware {
+  // With `+` a poll follows in any case: no entry names the untold changes.
   const showsState = async (id: string, isTold: boolean, signal: AbortSignal): Promise<boolean> =>
     ((await peers.reaches(id, MAX_WAIT_MS, signal)) && isTold) || poll({ maxMs: MAX_WAIT_MS, signal });
 

@@ -23,10 +23,7 @@ interface CreateRequest {
   /** Parameters from query and body. */
   params: unknown;
   request: RequestContext;
-  /**
-   * Runs the create and sends `creationKey` to the CMS. Calls `renewClaim` (`KeyedCreate`) just before it creates the
-   * record.
-   */
+  /** Runs the create with this key for the CMS. Calls `renewClaim` (`KeyedCreate`) just before it sends the record. */
   create(creationKey: string, renewClaim: () => Promise<void>): Promise<ApiResponse>;
   /** Reads a record that was created before, as the actor may see it now. */
   readForReplay(id: number): Promise<ApiResponse>;

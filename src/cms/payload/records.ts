@@ -72,7 +72,7 @@ export const PAYLOAD_RECORDS: RecordForm = {
     const hasStatus = isPostCollection(spec) && hasField('_status');
     return ['id', ...(hasTime ? ['modifiedUtc'] : []), ...(hasStatus ? ['status'] : [])];
   },
-  /** Not of a path with a dot, such as `when.start`: whether a record has that is the site's own business too. */
+  /** Of filled texts alone: what is at a path with a dot, such as `when.start`, is the site's own business too. */
   hasPath: (record, path) => {
     const value = record[path];
     return path === 'id' ? Number.isSafeInteger(value) : typeof value === 'string' && value !== '';

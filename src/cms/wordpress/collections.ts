@@ -148,10 +148,7 @@ function listQuery(spec: CollectionSpec, request: ListRequest): Query {
 
 const toParam = (utc: string): string => `${utc.replace(' ', 'T')}Z`;
 
-/**
- * WordPress answers wrong credentials as it answers no credentials, unless the context is `edit`: then it
- * refuses. Terms are public.
- */
+/** WordPress answers wrong credentials as it answers none, but in the context `edit` it refuses. Terms are public. */
 function contextOf(spec: CollectionSpec, view: CmsView): Query {
   return view === 'editor' && spec.storedAs === 'posts' ? { context: 'edit' } : {};
 }

@@ -46,10 +46,7 @@ export function recordsOf({ json, status }: CmsResponse): CmsRecord[] {
 /** Converts a route such as `wp/v2/posts` into the path and query of a request. */
 type RouteResolver = (route: string) => { path: string; query: Query };
 
-/**
- * Every WordPress has its API at `index.php?rest_route=`, with plain permalinks and with another prefix than `wp-json`
- * too.
- */
+/** Every WordPress has its API at `index.php?rest_route=`, also one with another prefix than `wp-json`. */
 async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
   const site = `${url.pathname.replace(/\/(wp-json\/?)?$/, '')}/`;
   const candidates = [`${site}wp-json/`, `${site}index.php?rest_route=/`, `${site}?rest_route=/`];

@@ -59,10 +59,7 @@ function formatsOf(locale: string) {
   };
 }
 
-/**
- * A range of times that stays on one line, `7:30 – 9:00 PM`: its spaces do not break, and a word joiner
- * follows the dash.
- */
+/** Keeps `7:30 – 9:00 PM` on one line: its spaces do not break, and a word joiner follows the dash. */
 const unbroken = (range: string): string => range.replace(/[\u2009 ]/g, '\u202f').replaceAll('–', '–\u2060');
 
 type DateTexts = Record<'today' | 'tomorrow' | 'allDay', string>;

@@ -15,8 +15,9 @@ import { addDays, shiftMonth } from './dates.ts';
 import { eventArticle } from './event-template.ts';
 import { jsonLdScript } from './json-ld-template.ts';
 import { type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
-import { backLink, eventsView, landingPage, monthRange } from './landing-template.ts';
+import { backLink, eventsView, landingPage } from './landing-template.ts';
 import { fill } from './language.ts';
+import { monthRange } from './month-template.ts';
 import { type Brand, Html, html } from './page-template.ts';
 import { type DayRange, EventReader, type FilterOptions, type PublicEvent } from './read-events.ts';
 
