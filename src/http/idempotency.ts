@@ -76,7 +76,14 @@ export class Idempotency {
     return this.#resolveUnknown(creationKey, known, createRequest);
   }
 
-  /** Runs the create under a claimed key, and stores its result. */
+  /**
+   * Runs the create under a claimed key, and stores its result. Of a create that fails:
+   *
+   *     whether the CMS has the record is unknown    `unknown`
+   *     the CMS has it, a later step failed          `done`: the error, or of a 503, which asks for a retry, the record
+   *     the CMS may have written it                  `done`: the error
+   *     the CMS has refused it, or never got it      nothing: the next request with the key is a create of its own
+   */
   async #run(creationKey: string, claimed: IdempotencyEntry, createRequest: CreateRequest): Promise<ApiResponse> {
     const { create, kind, request } = createRequest;
     this.#running.add(creationKey);
@@ -103,10 +110,9 @@ export class Idempotency {
     } catch (error) {
       if (isLost) throw error;
       const { isUnexpected: _, ...response } = errorResponse(error);
-      // There if a later step failed, such as moving the new event to the trash.
+      // A later step has failed, such as moving the new event to the trash.
       const created = request.created?.find((each) => each.kind === kind);
       if (response.body.code === 'calendar_outcome_unknown') await store({ state: 'unknown', response });
-      // A client that tries again, as a 503 asks for, gets the record.
       else if (created && response.status === 503) await store({ state: 'done', id: created.id });
       else if (created || (isSent && mayHaveWritten(error))) await store({ state: 'done', response });
       else await this.#keys.delete(creationKey).catch(this.#warn);

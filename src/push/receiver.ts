@@ -129,6 +129,7 @@ export class Receiver {
   /** Reads on to the next change that the receiver wants, of a build hook to the end. Undefined: nothing is due. */
   #readOn(): Due | undefined {
     const { replica, nowMs } = this.#options;
+    // Only a build hook has `quietS`.
     const { kinds, quietS } = this.#settings;
     for (let hasMore = true; hasMore; ) {
       const from = this.#read ?? this.#keptPosition();
