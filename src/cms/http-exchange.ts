@@ -173,8 +173,7 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
 /**
  * The error for a redirect. The gateway does not follow redirects of writes, which would lose them, or to
  * another origin, which would leak credentials.
- * @param url the message names it only if it is an address of the web, and without its query, which may hold what a
- * caller sent
+ * @param url named in the message if it is an address of the web, without its query, which may hold what a caller sent
  */
 export function redirectError(url: URL | null, { isLoop = false } = {}): CmsRedirected {
   const target = url && /^https?:$/.test(url.protocol) ? url : undefined;

@@ -29,9 +29,8 @@ export type CmsRecord = Record<string, unknown>;
 export const CMS_STATUS = 'calendar_gateway_status';
 
 /**
- * The caller's `Authorization` header, undefined for an anonymous caller. The adapter sends it with each call of that
- * caller, and never another one; it may leave it out of a call for what visitors see too. Never logged, never a cache
- * key.
+ * The caller's `Authorization` header, undefined for an anonymous caller. The adapter sends it with the calls of that
+ * caller, and no other one; it may leave it out of a call for what visitors see. Never logged, never a cache key.
  */
 export type Credentials = string | undefined;
 
@@ -52,8 +51,7 @@ export type Login = { kind: 'password'; user: string | undefined } | { kind: 'to
 
 /**
  * What an account can do with the records of a collection. The three that begin with `read` say what the gateway may
- * ask for with the credentials of that account: all three, if the CMS leaves out of its lists what the account may not
- * read.
+ * ask for as that account: all three, if the CMS leaves out of its lists what the account may not read.
  */
 export const ACTIONS = [
   'edit',
@@ -207,7 +205,6 @@ export interface CallOptions {
   creationKey?: string | undefined;
 }
 
-/** A collection's own description. */
 export interface CollectionInfo {
   /** Undefined if the CMS does not show them to this caller. */
   permissions: ActionPermissions | undefined;

@@ -1,5 +1,4 @@
-// A GET by URL that never reaches a private network: http and https, public hosts only, each redirect checked, within
-// limits of time and size.
+// A GET that never reaches a private network: public hosts only, each redirect checked, limited in time and size.
 
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';

@@ -46,8 +46,7 @@ export function createClientAddress(trusted: TrustedProxies, observe: Observe): 
     observe({ type: 'message', level: 'warn', message });
   }
   const isProxy = createProxyCheck(trusted);
-  // Hop 0 is the peer, checked below. Where every peer is a proxy, the entry that it appended is the client: the ones
-  // before it may be the client's own invention.
+  // Hop 0 is the peer, checked below. If every peer is a proxy, the client is the entry that the peer itself appended.
   const isTrusted = (entry: string, hop: number): boolean =>
     hop === 0 || (trusted !== true && isProxy(parseForwarded(entry)));
   return (req) => {

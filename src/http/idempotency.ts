@@ -92,8 +92,7 @@ export class Idempotency {
     let isLost = false;
     /** The CMS may have received the record itself, and not only its venue or image. */
     let isSent = false;
-    // The steps before the create may take so long that another gateway assumes this one has crashed, and
-    // takes the key over.
+    // The steps before it may take so long that another gateway takes this one for crashed, and takes the key over.
     const renewClaim = async (): Promise<void> => {
       const renewed: IdempotencyEntry = { ...entry, startedMs: this.#services.nowMs() };
       isLost = !(await this.#keys.compareAndSet(creationKey, entry, renewed));

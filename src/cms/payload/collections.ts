@@ -1,12 +1,10 @@
-// Payload's collections of events, venues, organizers, categories, tags and images: lists, reads and writes.
+// Payload's collections of events, venues, organizers, categories and tags: lists, reads and writes.
 
 import { randomBytes } from 'node:crypto';
-import { basename } from 'node:path';
 import { CmsRejected, ifRejected } from '../../errors.ts';
-import { isObject, numberOrZero, textOrEmpty } from '../../model/json.ts';
-import type { ImageRecord } from '../../model/records.ts';
-import { absoluteUrl, normalizeUnicode, percentDecoded } from '../../text/text.ts';
-import type { RequestParts, RestCall } from '../client.ts';
+import { textOrEmpty } from '../../model/json.ts';
+import { normalizeUnicode } from '../../text/text.ts';
+import type { RestCall } from '../client.ts';
 import { type CmsResponse, objectOf } from '../http-exchange.ts';
 import {
   type CallOptions,
@@ -41,13 +39,12 @@ type Collections = Pick<
 const MAX_SIMILAR = 1000;
 
 /** The sync's page size. Payload itself has no greatest one. */
-const MAX_PAGE_SIZE = 100;
+export const MAX_PAGE_SIZE = 100;
 
 export function createCollections(call: RestCall, site: PayloadSite, accounts: Accounts): Collections {
   const { ids, media, siteUrl, recordQuery, nowMs } = site;
   const collectionNameOf = (spec: CollectionSpec) => (spec === MEDIA ? media : spec.collection);
   const featuresOf = createFeatures(call, collectionNameOf);
-  const toRecord = (spec: CollectionSpec, doc: CmsRecord): CmsRecord => toGatewayRecord(ids, spec, doc);
 
   /** Throws `not-found` for an id that no record of Payload has, which Payload would answer with 500. */
   function routeOf(spec: CollectionSpec, id: number): string {
@@ -63,7 +60,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
   const trashedToo: Query = { ...recordQuery, depth: 0, trash: true };
 
   async function patch(spec: CollectionSpec, id: number, query: Query, json: CmsRecord, callOptions: CallOptions) {
-    return toRecord(spec, writtenOf(await call('PATCH', routeOf(spec, id), { query, json }, callOptions)));
+    return toGatewayRecord(ids, spec, writtenOf(await call('PATCH', routeOf(spec, id), { query, json }, callOptions)));
   }
 
   const collections: Collections = {
@@ -128,7 +125,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
       const createQuery = { ...recordQuery, depth: 0 };
       const post = async (unique: CmsRecord) =>
         writtenOf(await call('POST', collectionNameOf(spec), { query: createQuery, json: unique }, callOptions));
-      return toRecord(spec, await createUnique(spec, json, post));
+      return toGatewayRecord(ids, spec, await createUnique(spec, json, post));
     },
 
     async update(spec, id, body, callOptions) {
@@ -245,74 +242,4 @@ async function createUnique(
 function slugFrom(title: string): string {
   const words = normalizeUnicode(title.slice(0, MAX_SLUG_LENGTH), 'NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return (words.match(/[\p{L}\p{N}]+/gu) ?? []).join('-');
-}
-
-/** Calls to the upload collection. `images` omits uploads that are no images. */
-export function createMedia(
-  call: RestCall,
-  { ids, media, siteUrl }: PayloadSite,
-): Pick<Cms, 'images' | 'findImage' | 'upload'> {
-  function imageOf(doc: CmsRecord): ImageRecord | undefined {
-    const id = ids.toGateway('image', doc.id);
-    if (id === undefined || !textOrEmpty(doc.mimeType).startsWith('image/')) return undefined;
-    const url = absoluteUrl(doc.url, siteUrl);
-    const sizes: ImageRecord['sizes'] = {};
-    for (const [name, size] of Object.entries(isObject(doc.sizes) ? doc.sizes : {})) {
-      // Payload has all sizes in every record, with null for those that the image is too small for.
-      if (!isObject(size) || typeof size.url !== 'string') continue;
-      const { width, height, mimeType, filesize } = size;
-      sizes[name] = {
-        width: numberOrZero(width),
-        height: numberOrZero(height),
-        mimeType: textOrEmpty(mimeType),
-        filesizeBytes: numberOrZero(filesize),
-        url: absoluteUrl(size.url, siteUrl),
-      };
-    }
-    const extension = /\.([a-z0-9]+)$/i.exec(textOrEmpty(doc.filename))?.[1] ?? '';
-    return {
-      ...{ id, url, extension, sizes },
-      width: numberOrZero(doc.width),
-      height: numberOrZero(doc.height),
-      filesizeBytes: numberOrZero(doc.filesize),
-    };
-  }
-
-  return {
-    async images(wanted, options) {
-      const cmsIds = wanted.flatMap((id) => ids.toPayload('image', id) ?? []);
-      if (cmsIds.length === 0) return [];
-      const query = { 'where[id][in]': cmsIds.join(','), limit: MAX_PAGE_SIZE, depth: 0 };
-      return listOf(await call('GET', media, { query }, options)).docs.flatMap((doc) => imageOf(doc) ?? []);
-    },
-
-    async findImage(url, options) {
-      const filename = percentDecoded(basename(new URL(url).pathname));
-      const query = { 'where[filename][equals]': filename, limit: 1, depth: 0 };
-      const [doc] = listOf(await call('GET', media, { query }, options)).docs;
-      const image = doc && imageOf(doc);
-      return image?.url === url ? image.id : undefined;
-    },
-
-    async upload({ bytes, mimeType, filename }, options) {
-      if (!mimeType.startsWith('image/')) throw new CmsRejected('invalid', 'Only images can be uploaded.');
-      const form = await multipart(bytes, mimeType, filename);
-      const image = imageOf(writtenOf(await call('POST', media, { ...form, query: { depth: 0 } }, options)));
-      if (!image)
-        throw new CmsRejected('failed', 'Payload stored the image as another kind of file.', { written: 'yes' });
-      return image;
-    },
-  };
-}
-
-/** A form with the file and, as Payload expects it, the other fields as JSON. Many sites require the field `alt`. */
-async function multipart(bytes: Uint8Array, type: string, name: string): Promise<RequestParts> {
-  const form = new FormData();
-  form.set('_payload', JSON.stringify({ alt: name.replace(/\.[^.]*$/, '') }));
-  form.set('file', new Blob([Buffer.from(bytes)], { type }), name);
-  const encoded = new Response(form);
-  return {
-    bytes: new Uint8Array(await encoded.arrayBuffer()),
-    headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
-  };
 }

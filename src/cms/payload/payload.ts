@@ -7,8 +7,9 @@ import { type CmsClientOptions, createCmsClient } from '../client.ts';
 import { objectOf } from '../http-exchange.ts';
 import type { Cms, CollectionSpec, SiteSpec } from '../port.ts';
 import { createAccounts } from './accounts.ts';
-import { createCollections, createMedia } from './collections.ts';
+import { createCollections } from './collections.ts';
 import { createIds, type IdMap } from './ids.ts';
+import { createMedia } from './media.ts';
 import { PAYLOAD_RECORDS } from './records.ts';
 import { createRestCall } from './rest-calls.ts';
 

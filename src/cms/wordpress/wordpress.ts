@@ -9,7 +9,8 @@ import { trimCharactersEnd, webAddress } from '../../text/text.ts';
 import { type CmsClientOptions, createCmsClient, type RestCall } from '../client.ts';
 import { isId, objectOf } from '../http-exchange.ts';
 import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord, Login, Query } from '../port.ts';
-import { createCollections, createMedia } from './collections.ts';
+import { createCollections } from './collections.ts';
+import { createMedia } from './media.ts';
 import { WORDPRESS_RECORDS } from './record-form.ts';
 import { createRestCall } from './rest-api.ts';
 
@@ -88,10 +89,7 @@ export function createSiteInfo(
   };
 }
 
-/**
- * What the companion plugin may publish of an event plugin's options, and the values that make sense: each format
- * bounds the length.
- */
+/** What the companion plugin may publish of an event plugin's options. Each format bounds the length. */
 const SETTINGS: [published: string, name: keyof SiteSettings, format: RegExp][] = [
   ['currency_symbol', 'currencySymbol', /^.{0,20}$/u],
   ['currency_code', 'currencyCode', /^[A-Z]{3}$/],

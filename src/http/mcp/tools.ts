@@ -16,7 +16,6 @@ export interface Tool extends ListedTool {
   path: string;
   /** Parameters of every call. Arguments of the same names replace them. */
   values?: JsonObject;
-  /** The response as plain text. */
   text(body: JsonObject, args: JsonObject): string;
 }
 

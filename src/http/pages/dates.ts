@@ -87,7 +87,6 @@ export class Dates {
     return this.format(day.slice(0, 4) === today.slice(0, 4) ? 'day' : 'dayAndYear', day);
   }
 
-  /** Today, Tomorrow, or the day. */
   relativeDay(day: string, today: string): string {
     if (day === today) return this.#texts.today;
     return day === addDays(today, 1) ? this.#texts.tomorrow : this.day(day, today);

@@ -197,8 +197,7 @@ function eventList(view: EventsView): Html {
   });
   const heading = (day: string) =>
     day === 'running' ? (range.first === today ? texts.now : texts.running) : dates.relativeDay(day, today);
-  // The API lists an event that ended in the night to the first day, because it overlaps that day. The page
-  // does not show it.
+  // The API lists an event that ended in the night to the first day, because it overlaps that day. The page does not.
   days.delete('over');
   if (days.size === 0)
     return html`<p class="empty">${query.filters.search === undefined ? texts.noEvents : texts.noneFound}</p>`;

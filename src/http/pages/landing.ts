@@ -80,9 +80,8 @@ export class Landing {
   }
 
   /**
-   * Renders the page for a query string. Throws what the API throws: 404 for an event that the public does not see, 503
-   * until the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is
-   * kept takes none.
+   * Throws what the API throws: 404 for an event that the public does not see, 503 until the initial sync is complete.
+   * Calls `charge` for each read of the API that the page takes; a page that is kept takes none.
    */
   async page(querystring: string, brand: Brand, charge: () => void): Promise<Asset> {
     const { replicaVersion, today, site } = this.#options;
