@@ -53,7 +53,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     return `${collectionNameOf(spec)}/${encodeURIComponent(cmsId)}`;
   }
 
-  const query = (spec: CollectionSpec, parts: Query, callOptions?: CallOptions): Promise<CmsResponse> =>
+  const getList = (spec: CollectionSpec, parts: Query, callOptions?: CallOptions): Promise<CmsResponse> =>
     call('GET', collectionNameOf(spec), { query: { ...recordQuery, ...parts } }, callOptions);
 
   /** Trashed records can be changed and deleted too. */
@@ -71,14 +71,14 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     async list(spec, request, callOptions = {}): Promise<CmsPage> {
       const isPosts = isPostCollection(spec);
       const hadTexts = ids.areTexts();
-      // Payload refuses no list. An account that asks for drafts gets those that it may read.
+      // Payload refuses no list: it would leave out the drafts, or of an account those that it may not read.
       const asksAnonymously = request.statuses !== undefined && callOptions.credentials === undefined;
       if (isPosts && (request.view === 'editor' || asksAnonymously)) await accounts.assertMayEdit(spec, callOptions);
       const plan = isPosts
         ? listQuery(ids, spec, request, await featuresOf(spec, callOptions))
         : listQuery(ids, spec, { ...request, statuses: 'any' }, NO_FEATURES);
       if (!plan) return { records: [], total: 0, cmsTimeMs: nowMs() };
-      const response = await query(spec, plan.query, callOptions);
+      const response = await getList(spec, plan.query, callOptions);
       const { docs, total } = listOf(response);
       const wanted = docs.slice(plan.skip, plan.skip + plan.take);
       // A record with an id that the gateway cannot serve must not stop the sync of all others.
@@ -157,7 +157,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     },
 
     hasCollection: (spec, callOptions) =>
-      query(spec, { limit: 1, 'select[id]': true }, callOptions).then(
+      getList(spec, { limit: 1, 'select[id]': true }, callOptions).then(
         () => true,
         ifRejected(({ kind }) => kind !== 'no-collection'),
       ),
@@ -198,7 +198,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     const wanted = json[name].toLowerCase();
     // Databases compare with `equals` by case, and with `contains` not.
     const similar = { [`where[${name}][contains]`]: json[name], ...ofParent, limit: MAX_SIMILAR, depth: 0 };
-    const { docs } = listOf(await query(spec, similar, callOptions));
+    const { docs } = listOf(await getList(spec, similar, callOptions));
     const same = docs.find((doc) => String(doc[name]).toLowerCase() === wanted);
     const existingId = same && ids.toGateway(idSpaceOf(spec), same.id);
     if (existingId !== undefined)
