@@ -1,7 +1,7 @@
 // The CMS port: what any CMS must provide, in the gateway's terms.
 //
-// An adapter is one folder beside this file, whose `createNAME` returns a `Cms` (the end of this file). It translates:
-// of a view, statuses, an order, a detail and a part of a list it makes its CMS's requests, and of its CMS's errors the
+// An adapter is one folder beside this file, whose `createNAME` returns a `Cms` (the end of this file). It translates a
+// view, statuses, an order, a detail and a part of a list into requests of its CMS, and the errors of its CMS into the
 // kinds of the gateway (`RejectionKind` in errors.ts). Over HTTP it uses `createCmsClient` (client.ts), which has
 // connections, deadlines, limits, retries of reads and the circuit breaker, and throws `CmsUnavailable`.
 // `none/none.ts` is the smallest adapter; test/cms/promises.ts checks each promise that is written here.
@@ -23,8 +23,8 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
 export type CmsRecord = Record<string, unknown>;
 
 /**
- * Property with the CMS's own status, such as `expired`: single reads and lists of an account show the record as
- * published. Lists of visitors lack it, and the replica never has it.
+ * Property with the CMS's own status, such as `expired`. A single read and the lists of an account show the record as
+ * published. The lists of visitors leave it out, and the replica never has it.
  */
 export const CMS_STATUS = 'calendar_gateway_status';
 

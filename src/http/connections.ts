@@ -16,8 +16,8 @@ export interface ConnectionOptions {
 /** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /**
- * Shutdown begins after this many turns without a new connection or request, at the latest after this many of them.
- * Without a time: on a busy machine twenty connections may take half a second.
+ * Shutdown begins after ten turns without a new connection or request, at the latest after a thousand of these. Turns
+ * and no time: on a busy machine twenty connections may take half a second.
  */
 const IDLE_TURNS = 10;
 const MAX_ARRIVALS = 1000;

@@ -26,7 +26,7 @@ const tooLarge = (what: string): Error => Object.assign(new Error(what), { statu
  */
 export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth'>) {
   const parserOf = (limit: number) => {
-    // Only to read bytes up to the limit, decompressed: `encoding: null`, which its types lack, leaves them as sent.
+    // Only to read bytes up to the limit, decompressed: `encoding: null`, which its types lack, leaves them undecoded.
     const options: bodyParser.Options & { encoding: null } = {
       enableTypes: ['text'],
       extendTypes: { text: [...JSON_TYPES, FORM, PARTS] },
