@@ -111,7 +111,10 @@ export class Permissions {
   readonly #parts: PermissionParts;
   /** By collection. They are the same for all actors. */
   readonly #known = new LRUCache<string, ActionPermissions>({ max: KINDS.length, ttl: PERMISSIONS_TTL_MS });
-  /** By account and collection, because the CMS shows them only to those who may edit it. None that failed. */
+  /**
+   * By account and collection, because the CMS shows them only to those who may edit it. A failed one counts as long:
+   * while the CMS hangs, only one request in five seconds waits for it.
+   */
   readonly #lookups = new LRUCache<string, Promise<ActionPermissions | undefined>>({
     max: MAX_LOOKUPS,
     ttl: LOOKUP_TTL_MS,
@@ -136,7 +139,6 @@ export class Permissions {
     const key = `${actor.account.userId} ${spec.collection}`;
     const lookup = this.#lookups.get(key) ?? this.#read(spec, actor);
     this.#lookups.set(key, lookup, { noUpdateTTL: true });
-    lookup.catch(() => this.#lookups.delete(key));
     return lookup;
   }
 

@@ -20,7 +20,6 @@ export function openCluster(options: Omit<PeersOptions, 'connection' | 'prefix'>
   return {
     /** For one replica. */
     createPeers: () => new Peers({ ...options, connection, prefix }),
-    /** Likewise. */
     createPushLease: () => new PushLease({ connection, prefix }),
     /** For what else the gateways share, under keys with the prefix. */
     connection,

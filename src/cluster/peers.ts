@@ -81,8 +81,9 @@ export class Peers implements PeersPort {
   #lostUntil: string | undefined;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
   #warnedMs = Number.NEGATIVE_INFINITY;
-  /** Records that are being read again because somebody named them: `changed` must not tell them, unless a poll did. */
+  /** What `#reread` reads now, because an entry names it: `changed` must not tell it again. */
   readonly #rereading = new Set<string>();
+  /** True in all that `#reread` causes, and not in a poll that runs meanwhile: what that changes is told. */
   readonly #isReread = new AsyncLocalStorage<true>();
 
   // Writing: what this gateway tells.
@@ -221,10 +222,8 @@ export class Peers implements PeersPort {
   }
 
   /**
-   * Reads the next entries and applies them. After a reconnection it first finds out whether entries are lost; if so,
-   * it polls instead of reading them. Then each entry's records are read again; and if the entries in between were cut
-   * from the stream, or a gateway lost count of its changes, it polls too. Resolves with false while the CMS cannot be
-   * read. Throws what Redis throws.
+   * Reads the next entries and applies them. After a reconnection it first finds out whether entries are lost, and
+   * polls instead of reading those. Resolves with false while the CMS cannot be read. Throws what Redis throws.
    */
   async #follow(reader: Connection): Promise<boolean> {
     if (this.#isConnected !== true) await this.#findLostEntries(reader);
@@ -239,9 +238,13 @@ export class Peers implements PeersPort {
     const reply = await reader.run((client) => client.xRead(from, options), BLOCK_MS + DEADLINE_MS);
     const entries = (reply as { messages: StreamEntry[] }[] | null)?.[0]?.messages ?? [];
     if (this.#unsent.size > 0) void this.#send();
-    if (entries.length === 0) return true;
+    return entries.length === 0 || this.#apply(reader, entries);
+  }
+
+  /** Reads the records again that the entries name. Polls too if some may be missing. Resolves as `#follow` does. */
+  async #apply(reader: Connection, entries: readonly StreamEntry[]): Promise<boolean> {
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
-    // The stream was cut or emptied: this gateway may never have seen some entries. If it was empty until now, it has.
+    // The stream was cut or emptied, and this gateway may have missed entries. Not if the stream was empty so far.
     const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;
     const keys = this.#keysOf(entries);
     const isEverything = keys.delete(EVERYTHING);
@@ -261,7 +264,7 @@ export class Peers implements PeersPort {
     const newest = await reader.run((client) => client.xRevRange(this.#stream, '+', '-', { COUNT: 1 }));
     const end = newest?.[0]?.id ?? STREAM_START;
     this.#setConnected(true);
-    // An earlier end: Redis has lost its entries. In a stream that was empty before, nothing shows that.
+    // An end before what is applied here: Redis was emptied. After an empty stream or at the start, nothing shows that.
     const isLost = compareIds(end, this.#applied) < 0 || this.#applied === STREAM_START;
     if (isLost || this.#lostUntil !== undefined) this.#lostUntil = end;
   }

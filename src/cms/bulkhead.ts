@@ -25,7 +25,7 @@ interface Share {
 
 /**
  * Divides connections and queue. Of eight connections, anonymous calls and logins have one each, authenticated callers
- * and the sync three each. Fewer than four are less than one each: then calls wait for a connection too.
+ * and the sync three each. Of two, each class still has one: a call that has left its queue may wait for a connection.
  */
 export function sharesOf({ connections, queue }: Share): Record<BulkheadName, Share> {
   const small = { connections: Math.max(1, Math.floor(connections / 8)), queue: Math.ceil(queue / 5) };
@@ -50,14 +50,17 @@ export function createBulkheads(limits: Share, observe: Observe) {
     });
 
   /**
-   * Runs a call of `callers` in the queue of its account first, and then in the one that all accounts share. With three
-   * connections and a shared queue of 50, one account has two calls in the latter, and 25 wait in its own. So the third
-   * connection is free for another account, whose first call waits for none of these.
+   * Runs a call of `callers` in the queue of its account first, and then in the one that all accounts share. Of three
+   * connections and a shared queue of 50, one account has at most two calls there; 25 more may wait in its own queue.
+   * So the third connection is free for another account.
    */
   async function inTurn<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
     const half = Math.ceil(queue / 2);
-    const policy = bulkhead(Math.max(1, connections - 1), half);
-    const own = accounts.get(account) ?? { calls: 0, queue: half, policy };
+    const own = accounts.get(account) ?? {
+      calls: 0,
+      queue: half,
+      policy: bulkhead(Math.max(1, connections - 1), half),
+    };
     accounts.set(account, own);
     own.calls += 1;
     try {
@@ -96,7 +99,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
         throw new CmsUnavailable('busy', 'Too many requests are waiting for the CMS.', { retryAfterS: 1 });
       } finally {
         isWaiting = false;
-        // A signal of `AbortSignal.any` with a listener lives as long as the sync, and with it the CMS's answer.
+        // With a listener, a signal of `AbortSignal.any` lives as long as the sync, and keeps the CMS's answer alive.
         signal.removeEventListener('abort', abandon);
         observeQueue();
       }
@@ -116,10 +119,7 @@ const FAILURE_REASONS: ReadonlySet<UnavailableReason> = new Set(['refused', 'tim
 const isFailure = (error: unknown): boolean =>
   error instanceof CmsUnavailable && FAILURE_REASONS.has(error.reason) && (error.status ?? 500) >= 500;
 
-/**
- * @param halfOpenAfterMs until an open breaker lets one call through. Doubles with every failure of that call, up to a
- * minute
- */
+/** @param halfOpenAfterMs until an open breaker lets one call through; doubles if that call fails, up to a minute */
 export function createCircuitBreaker(halfOpenAfterMs: number, onStateChange: (state: CircuitBreakerState) => void) {
   const policy = circuitBreaker(handleWhen(isFailure), {
     breaker: new ConsecutiveBreaker(CONSECUTIVE_FAILURES),

@@ -158,7 +158,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
       const target = location === undefined ? null : URL.parse(location, origin + httpRequest.path);
       // Credentials belong to this origin: the client follows no redirect to another one.
       const isOwn = target?.origin === origin;
-      if (!isOwn || hops === MAX_REDIRECTS) throw redirectError(target, isOwn);
+      if (!isOwn || hops === MAX_REDIRECTS) throw redirectError(target, { isLoop: isOwn });
       httpRequest.path = target.pathname + target.search;
     }
   }
@@ -167,8 +167,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
     /**
      * Calls the CMS, and follows redirects within the site. Returns any response below 500 except 429, and a 5xx by
      * which WordPress itself rejects a write.
-     * @throws CmsUnavailable for 429, any other 5xx, and no usable response; the signal's reason after the caller's
-     * abort
+     * @throws CmsUnavailable for 429, any other 5xx, and no usable response; the reason of the caller's signal
      */
     async request(request: CmsRequest): Promise<CmsResponse> {
       const { bulkhead = 'sync', credentials } = request;
@@ -204,11 +203,11 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
  *
  *   refused, reset, timeout                   3
  *   5xx with Retry-After                      1: the CMS says when to come back
- *   5xx of more than ten records, WordPress   1, and then 3 for the first ten of them
+ *   5xx to a list in `inSmallerPages`         1, and then 3 for its first ten records
  *   any other 5xx                             3
  *   429, not JSON, too large                  1
  *
- * So a list that fails counts four failures, and the fifth in a row would open the circuit breaker.
+ * So such a list counts 1 + 3 failures, and the fifth in a row would open the circuit breaker.
  */
 function isTransient(error: unknown, callerAsksForFewer = false): boolean {
   if (!(error instanceof CmsUnavailable)) return false;

@@ -42,7 +42,7 @@ export async function sendRequest(
     const options = { ...request, ...timeouts, signal };
     const response = await dispatcher.compose(noting).request(options);
     const headers = flattenHeaders(response.headers);
-    const bytes = await readBody(response.body, maxBytes);
+    const bytes = await readAtMost(response.body, maxBytes);
     const isCompressed = headers['content-encoding'] === 'gzip' && bytes.length > 0;
     return {
       status: response.statusCode,
@@ -77,7 +77,7 @@ const noteSent =
 const TOO_LARGE = 'ERR_BUFFER_TOO_LARGE';
 
 /** Closes the connection and throws if there are more bytes. */
-export async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+export async function readAtMost(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -119,10 +119,7 @@ export function objectOf({ json, status }: Pick<CmsResponse, 'json' | 'status'>)
   throw new CmsUnavailable('not-json', 'The CMS answered with something other than an object.', { status });
 }
 
-/**
- * The body of a write's response as the written record. @throws CmsUnavailable `not-json`, outcome unknown, for any
- * other body
- */
+/** The written record in a write's response. @throws CmsUnavailable `not-json`, outcome unknown, for any other body */
 export function writtenRecordOf({ json, status }: Pick<CmsResponse, 'json' | 'status'>): JsonObject {
   if (isObject(json) && (isId(json.id) || json.deleted === true)) return json;
   const message = 'The CMS answered a write with something other than the record.';
@@ -134,9 +131,14 @@ const PROXY_STATUSES = new Set([502, 503, 504]);
 const MAX_RETRY_AFTER_S = 3600;
 
 /**
- * Returns any response below 500, and a 5xx by which WordPress itself rejects a write
- * (`rest_upload_sideload_error`, a database error).
- * @throws CmsUnavailable `status` for redirects, 429 and any other 5xx; `not-json` for a page or a truncated response
+ * Returns the response, or throws `CmsUnavailable` with this reason:
+ *
+ *     below 500                                            the response
+ *     500 {"code": "db_insert_error", ...} to a write      the response: WordPress itself rejects it
+ *     500 with a page, 500 of a fatal PHP error, 502, 504  `status`: a write may have happened
+ *     429, 503 {"code": ...} in maintenance                `status`: nothing was written
+ *     a redirect                                           `status` (`CmsRedirected`)
+ *     a page, or half of the JSON                          `not-json`
  */
 export function parseResponse(method: string, httpResponse: HttpResponse, expect: 'json' | 'any'): CmsResponse {
   const isWriteCall = isWrite(method);
@@ -144,11 +146,13 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
   const response = { ...httpResponse, status: effectiveStatus(httpResponse.status, json) };
   const { status, headers } = response;
   if (status >= 500 || status === 429) {
-    if (isWriteCall && !PROXY_STATUSES.has(status) && status !== 429 && isRejection(json)) return { ...response, json };
+    const isOwn = status !== 429 && !PROXY_STATUSES.has(status) && isRejection(json);
+    if (isWriteCall && isOwn) return { ...response, json };
+    // A rate limiter, and WordPress in maintenance mode, respond before the write starts.
+    const isEarly = status === 429 || (status === 503 && errorCode(json) !== undefined);
     throw new CmsUnavailable('status', `The CMS answered with status ${status}.`, {
       status,
-      // A rate limiter, and WordPress in maintenance mode, respond before the write starts.
-      outcomeUnknown: isWriteCall && status !== 429 && !(status === 503 && errorCode(json) !== undefined),
+      outcomeUnknown: isWriteCall && !isEarly,
       retryAfterS: parseRetryAfter(headers['retry-after']),
     });
   }
@@ -170,10 +174,9 @@ export const isServerError = ({ reason, status = 0, retryAfterS }: CmsUnavailabl
 /**
  * The error for a redirect. The gateway does not follow redirects of writes, which would lose them, or to
  * another origin, which would leak credentials.
- * @param url the message names it only if it is an address of the web, and without its query, which may hold what a
- * caller sent
+ * @param url named in the message if it is an address of the web, without its query, which may hold what a caller sent
  */
-export function redirectError(url: URL | null, isLoop = false): CmsRedirected {
+export function redirectError(url: URL | null, { isLoop = false } = {}): CmsRedirected {
   const target = url && /^https?:$/.test(url.protocol) ? url : undefined;
   const destination = target ? ` to ${target.origin}${target.pathname}` : '';
   return new CmsRedirected(`The CMS redirects${destination}${isLoop ? ', in a circle' : ''}.`, target, isLoop);
@@ -207,30 +210,21 @@ export function errorCode(json: unknown): string | undefined {
   return textOrEmpty(json.code);
 }
 
-/**
- * Seconds of a `Retry-After` header (a number or a date, RFC 9110 10.2.3), at most an hour. Undefined without
- * a valid one.
- */
+/** Seconds of a `Retry-After` header (a number or a date, RFC 9110, 10.2.3), at most an hour, if it is valid. */
 export function parseRetryAfter(value: string | undefined, nowMs = Date.now()): number | undefined {
   if (value === undefined || value.trim() === '') return undefined;
   const seconds = /^\d+$/.test(value.trim()) ? Number(value) : Math.ceil((Date.parse(value) - nowMs) / 1000);
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_S);
 }
 
-/**
- * The status in an error's body: PHP sends 200 with the first byte of a notice, before WordPress sets the
- * error's status.
- */
+/** The status in an error's body: PHP sends 200 with the first byte of a notice, before WordPress sets the error's. */
 export function effectiveStatus(status: number, json: unknown): number {
   if (status < 200 || status > 299 || !errorCode(json)) return status;
   const { status: inBody } = objectOrEmpty(objectOrEmpty(json).data);
   return Number.isInteger(inBody) && Number(inBody) >= 400 && Number(inBody) < 600 ? Number(inBody) : status;
 }
 
-/**
- * True for an error by which WordPress rejects a request. A fatal PHP error has the same form, but the write
- * may be half done.
- */
+/** WordPress has rejected the request. A fatal PHP error has the same form, but the write may be half done. */
 function isRejection(json: unknown): boolean {
   const code = errorCode(json);
   return code !== undefined && code !== 'internal_server_error' && code !== 'wp_die';

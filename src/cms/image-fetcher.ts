@@ -1,5 +1,4 @@
-// Fetches images from URLs that clients give: from public hosts only, within time, size and memory limits, typed by
-// their bytes.
+// Fetches images from URLs that clients give: from public hosts only, limited in time, size and memory.
 
 import { ApiError } from '../errors.ts';
 import { normalizeUnicode, percentDecoded, trimCharacters } from '../text/text.ts';

@@ -1,7 +1,7 @@
 // The CMS port: what any CMS must provide, in the gateway's terms.
 //
-// An adapter is one folder beside this file, whose `createNAME` returns a `Cms` (the end of this file). It translates:
-// of a view, statuses, an order, a detail and a part of a list it makes its CMS's requests, and of its CMS's errors the
+// An adapter is one folder beside this file, whose `createNAME` returns a `Cms` (the end of this file). It translates a
+// view, statuses, an order, a detail and a part of a list into requests of its CMS, and the errors of its CMS into the
 // kinds of the gateway (`RejectionKind` in errors.ts). Over HTTP it uses `createCmsClient` (client.ts), which has
 // connections, deadlines, limits, retries of reads and the circuit breaker, and throws `CmsUnavailable`.
 // `none/none.ts` is the smallest adapter; test/cms/promises.ts checks each promise that is written here.
@@ -23,15 +23,14 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
 export type CmsRecord = Record<string, unknown>;
 
 /**
- * Property with the CMS's own status, such as `expired`: single reads and lists of an account show the record as
- * published. Lists of visitors lack it, and the replica never has it.
+ * Property with the CMS's own status, such as `expired`. A single read and the lists of an account show the record as
+ * published. The lists of visitors leave it out, and the replica never has it.
  */
 export const CMS_STATUS = 'calendar_gateway_status';
 
 /**
- * The caller's `Authorization` header, undefined for an anonymous caller. The adapter sends it with each call of that
- * caller, and never another one; it may leave it out of a call for what visitors see too. Never logged, never a cache
- * key.
+ * The caller's `Authorization` header, undefined for an anonymous caller. The adapter sends it with the calls of that
+ * caller, and no other one; it may leave it out of a call for what visitors see. Never logged, never a cache key.
  */
 export type Credentials = string | undefined;
 
@@ -52,8 +51,7 @@ export type Login = { kind: 'password'; user: string | undefined } | { kind: 'to
 
 /**
  * What an account can do with the records of a collection. The three that begin with `read` say what the gateway may
- * ask for with the credentials of that account: all three, if the CMS leaves out of its lists what the account may not
- * read.
+ * ask for as that account: all three, if the CMS leaves out of its lists what the account may not read.
  */
 export const ACTIONS = [
   'edit',
@@ -81,7 +79,7 @@ export interface CollectionSpec {
   collection: string;
   /** `posts` have an author, a status, a modification time and perhaps a trash; `terms` have none of these. */
   storedAs: 'posts' | 'terms';
-  /** Added to every request for records, also for a single one. A field of the same name answers each. */
+  /** Added to every request for records. A field of the same name answers each, such as `calendar_occurrences`. */
   recordParams?: Query;
   /** What the mapping says about it for one CMS alone: only the adapter and the command line read it. */
   cmsSettings: Readonly<Record<string, unknown>>;
@@ -199,21 +197,14 @@ export interface CallOptions {
   /** Default `sync`. */
   bulkhead?: BulkheadName | undefined;
   signal?: AbortSignal | undefined;
-  /**
-   * Of a read: passes by caches between gateway and CMS, as a parameter that none of them knows and `Cache-Control:
-   * no-cache`.
-   */
+  /** Of a read: passes by caches before the CMS, by a parameter that none knows and `Cache-Control: no-cache`. */
   uncached?: string | undefined;
   /** Sent to the CMS as `X-Request-Id`. */
   requestId?: string | undefined;
-  /**
-   * For a create: a hash of 64 hexadecimal digits by which `findCreated` finds the created records. Sent as
-   * `X-Calendar-Key`.
-   */
+  /** For a create: 64 hexadecimal digits by which `findCreated` finds its records. Sent as `X-Calendar-Key`. */
   creationKey?: string | undefined;
 }
 
-/** A collection's own description. */
 export interface CollectionInfo {
   /** Undefined if the CMS does not show them to this caller. */
   permissions: ActionPermissions | undefined;

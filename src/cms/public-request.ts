@@ -1,11 +1,10 @@
-// A GET by URL that never reaches a private network: http and https, public hosts only, each redirect checked, within
-// limits of time and size.
+// A GET that never reaches a private network: public hosts only, each redirect checked, limited in time and size.
 
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, type Dispatcher, request } from 'undici';
-import { readBody } from './http-exchange.ts';
+import { readAtMost } from './http-exchange.ts';
 
 /** Resolves a host name's addresses; none if it has none. */
 type ResolveHost = (hostname: string) => Promise<{ address: string; family: number }[]>;
@@ -65,7 +64,8 @@ export async function getPublic(text: string, options: PublicRequest): Promise<P
       checkUrl(url, options.anyPort ?? false, (address) => allowPrivate || isAllowedAddress(address));
       const sent = { method: 'GET', headers: options.headers, dispatcher: agent, signal } as const;
       const { statusCode: status, headers, body } = await request(url, sent);
-      if (status >= 200 && status < 300) return { url, status, headers, bytes: await readBody(body, options.maxBytes) };
+      if (status >= 200 && status < 300)
+        return { url, status, headers, bytes: await readAtMost(body, options.maxBytes) };
       void body.dump().catch(() => undefined);
       if (!REDIRECT_STATUSES.has(status)) return { url, status, headers, bytes: Buffer.alloc(0) };
       url = new URL(String(headers.location), url);
@@ -138,9 +138,7 @@ const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 /** Azure answers its virtual machines here, with an address that looks public. */
 const AZURE_HOST = '168.63.129.16';
 
-/**
- * True for the address of a public host. False for private and reserved ranges, and for a string that is no IP address.
- */
+/** False for addresses of private and reserved ranges, and for a text that is no IP address. */
 export function isPublicAddress(address: string): boolean {
   // ipaddr.js also accepts spellings such as `0x7f.1`, which node:net does not.
   if (isIP(address) === 0 || address === AZURE_HOST) return false;

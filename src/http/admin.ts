@@ -2,7 +2,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { readBody } from '../cms/http-exchange.ts';
+import { readAtMost } from '../cms/http-exchange.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Observe } from '../observability/observations.ts';
 
@@ -48,7 +48,7 @@ const BAD_SIGNATURE = 'X-Calendar-Signature is missing or invalid, or its time d
 /** Returns a function that counts each refused webhook, and warns about them once a minute. */
 function createRefusals(observe: Observe, nowMs: () => number) {
   let nextLogMs = 0;
-  return (result: string, ...[status, error, headers]: Parameters<typeof errorReply>): Reply => {
+  return (result: string, status: number, error: string, headers?: Record<string, string>): Reply => {
     observe({ type: 'webhook', result });
     if (nowMs() >= nextLogMs) {
       observe({ type: 'message', level: 'warn', message: `refused a webhook: ${result}: ${error}` });
@@ -89,10 +89,10 @@ export function createAdmin(options: AdminOptions): RequestListener {
   async function webhook(req: IncomingMessage): Promise<Reply> {
     if (webhookSecret === undefined)
       return refuse('no-secret', 404, 'no webhook secret is configured (CALENDAR_WEBHOOK_SECRET)');
-    // The response to one that is too large still needs the connection.
-    const reading = readBody(req.iterator({ destroyOnReturn: false }), MAX_WEBHOOK_BYTES);
+    // By default the loop that reads the body would close the connection when it stops, and the 413 needs it.
+    const reading = readAtMost(req.iterator({ destroyOnReturn: false }), MAX_WEBHOOK_BYTES);
     const body = await reading.catch((error: unknown) => {
-      // One whose connection broke is not too large: nobody waits for its response.
+      // The connection broke, and `send` has nobody to answer. Any other error: the body is too large.
       if (req.errored) throw error;
       return undefined;
     });

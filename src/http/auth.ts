@@ -20,10 +20,7 @@ const REJECTED_CACHED_MS = 5000;
 const MAX_CACHED = 10_000;
 const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot be read.');
 
-/**
- * Authenticates every API request before its parameters are looked at, so that invalid credentials are an
- * error on public reads too.
- */
+/** Runs before the parameters are looked at: invalid credentials are an error on public reads too. */
 export function auth(authenticator: Authenticator, clientAddress: ClientAddress): Middleware {
   return async function authMiddleware(ctx, next) {
     // The log names the route of a failed login, too.
@@ -81,10 +78,7 @@ export class Authenticator {
     this.#results = new LRUCache({ max: MAX_CACHED, ttl: CACHED_MS, perf: { now: clockMs } });
   }
 
-  /**
-   * @throws ApiError 401 for invalid credentials, 403 for an invalid nonce, 429 after too many failures;
-   * CmsUnavailable
-   */
+  /** @throws ApiError 401 for invalid credentials, 403 for a nonce, 429 after too many failures; CmsUnavailable */
   async authenticate({ authorization, nonce, address, isRead }: AuthRequest): Promise<Actor> {
     const login = authorization === undefined ? undefined : this.#cms.readLogin(authorization);
     if (authorization === undefined || !login) return anonymousActor({ nonce, address });
@@ -118,7 +112,7 @@ export class Authenticator {
   async #check(credentials: string, { kind }: Login, user: string, address: string): Promise<AuthResult> {
     const attempt = await this.#logins.start(address, user, kind);
     if ('retryAfterS' in attempt) return { kind: 'limited', ...attempt };
-    // Without the result of a count a login has none the less ended.
+    // If Redis does not count the outcome, the login has ended all the same.
     const end = (outcome: Parameters<Attempt['end']>[0]) => attempt.end(outcome).catch(() => undefined);
     // Guesses from many addresses must not take the connections of known users.
     const bulkhead = attempt.isTrusted ? 'callers' : 'logins';

@@ -47,6 +47,7 @@ export function cachedReads(
     try {
       await flight.done;
     } finally {
+      // The log names the route of a failed request, too.
       state.routeName = flight.state.routeName;
     }
     state.cached = flight.state.cached;

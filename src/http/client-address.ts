@@ -15,10 +15,7 @@ const UNKNOWN = 'unknown';
 /** A dual-stack socket reports 10.0.0.1 as the IPv4-mapped address `::ffff:10.0.0.1`. */
 const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
-/**
- * Parses an entry of X-Forwarded-For. Some proxies add the port, with which every connection would count as
- * another client.
- */
+/** An entry of X-Forwarded-For, without the port that some proxies add: each connection would be another client. */
 function parseForwarded(entry: string): string {
   const address = entry
     .replace(/^\[([^\]]*)\](?::\d{1,5})?$/, '$1')
@@ -48,6 +45,7 @@ export function createClientAddress(trusted: TrustedProxies, observe: Observe): 
     observe({ type: 'message', level: 'warn', message });
   }
   const isProxy = createProxyCheck(trusted);
+  // Hop 0 is the peer, checked below. If every peer is a proxy, the client is the entry that the peer itself appended.
   const isTrusted = (entry: string, hop: number): boolean =>
     hop === 0 || (trusted !== true && isProxy(parseForwarded(entry)));
   return (req) => {

@@ -1,20 +1,17 @@
-// What one client, or all together, may ask for: slots that all share, requests per minute, and load shedding, which
-// rejects requests with 503 before any work is done, if accepting them would make all others wait.
+// What one client may have: a part of the slots that all clients share, and requests per minute.
 
-import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
-import type { Config } from '../config-schema.ts';
-import { overloaded, tooManyRequests } from '../interface/errors.ts';
+import { tooManyRequests } from '../interface/errors.ts';
 import { byteLength } from '../text/bytes.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Middleware } from './state.ts';
 
 /** Whom the rate limit counts as one client: an IPv4 address, or the /64 of an IPv6 address. */
 export function network64Of(address: string): string {
-  // An IPv4 address has no colon; the expression of `isIPv6` is long.
+  // An IPv4 address has no colon, which is quicker to see than what `isIPv6` looks for.
   if (!address.includes(':') || !isIPv6(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
@@ -169,10 +166,7 @@ async function share(counter: Counter, network: string, window: Window): Promise
   window.endsMs = performance.now() + msBeforeNext;
 }
 
-/**
- * Rejects requests of a client beyond its limit, and counts what a long response cost. The fast path counts
- * the hits that it serves.
- */
+/** Rejects requests of a client beyond its limit, and counts what a long response cost. `fastPath` counts its hits. */
 export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress): Middleware {
   return async function rateLimitMiddleware(ctx, next) {
     const address = clientAddress(ctx.req);
@@ -187,62 +181,3 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
 }
 
 export const wholeSeconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
-
-export type LoadSheddingOptions = Pick<Config['limits'], 'overloadMs' | 'bodiesAtOnce'>;
-
-/**
- * The first requests of a turn are never shed: a page with its assets sends about this many, however long the
- * operating system suspends the process meanwhile.
- */
-const NEVER_SHED = 16;
-
-/**
- * Returns a function that counts a request and tells whether the process is overloaded. The measure is one
- * turn of the event loop, from its first request until all requests that had arrived are answered. A turn
- * takes about a millisecond under little load, and grows with the queue when more requests arrive than the
- * process can answer.
- */
-export function createOverloadCheck(overloadMs: number, clockMs = () => performance.now()): () => boolean {
-  let turnStartMs: number | undefined;
-  let requestsInTurn = 0;
-
-  return function isOverloaded() {
-    requestsInTurn += 1;
-    if (turnStartMs === undefined) {
-      turnStartMs = clockMs();
-      requestsInTurn = 1;
-      // Runs after every request that had arrived has been read.
-      setImmediate(() => {
-        turnStartMs = undefined;
-      });
-      return false;
-    }
-    return requestsInTurn > NEVER_SHED && clockMs() - turnStartMs > overloadMs;
-  };
-}
-
-/**
- * Rejects requests under overload, and requests with a body while `bodiesAtOnce` others are in progress or a tenth of
- * them come from the same network.
- */
-export function loadShedding(options: LoadSheddingOptions, clientAddress: ClientAddress): Middleware {
-  const isOverloaded = createOverloadCheck(options.overloadMs);
-  const bodies = new SharedSlots(options.bodiesAtOnce);
-
-  return function loadSheddingMiddleware({ req, res }, next) {
-    if (isOverloaded()) throw hasBody(req) ? OVERLOADED_WITH_BODY : OVERLOADED;
-    if (hasBody(req)) {
-      const network = network48Of(clientAddress(req));
-      if (!bodies.tryTake(network)) throw OVERLOADED_WITH_BODY;
-      res.once('close', () => bodies.release(network));
-    }
-    return next();
-  };
-}
-
-/** Created once: thousands may be thrown in a second. */
-const OVERLOADED = overloaded();
-const OVERLOADED_WITH_BODY = overloaded({ Connection: 'close' });
-
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

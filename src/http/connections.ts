@@ -1,5 +1,4 @@
-// The connections of one HTTP server: what each network may hold of them, and a graceful shutdown that cuts off no
-// response.
+// The connections of one HTTP server: what each network may hold of them, and a shutdown that cuts off no response.
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -16,8 +15,8 @@ export interface ConnectionOptions {
 /** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /**
- * Shutdown begins after this many turns without a new connection or request, at the latest after this many of them.
- * Without a time: on a busy machine twenty connections may take half a second.
+ * Shutdown begins after ten turns without a new connection or request, at the latest after a thousand of these. Turns
+ * and no time: on a busy machine twenty connections may take half a second.
  */
 const IDLE_TURNS = 10;
 const MAX_ARRIVALS = 1000;
@@ -136,10 +135,10 @@ export class Connections {
 }
 
 /**
- * Makes a request that did not wait for the response before it the last of its connection; its client repeats later
- * ones on a new connection (RFC 9112, 9.3.2). Browsers and proxies send none. Node itself would parse all of the 64 KB
- * that it reads at a time, which hold 2,400 small requests, and pausing the socket does not stop it. A parser stops
- * when this function of it returns 2, as for a change of the protocol.
+ * Makes a request that did not wait for the response before it the last of its connection: Node closes the connection
+ * after its response, and the client repeats later ones on a new connection (RFC 9112, 9.3.2). Browsers and proxies
+ * send none. Node itself would parse all of the 64 KB that it reads at a time, which hold 2,400 small requests, and
+ * pausing the socket does not stop it. Its parser stops when `onIncoming` returns 2, as for a change of the protocol.
  */
 function readNoFurther(socket: Socket & { parser?: { onIncoming: () => number } }, res: ServerResponse): void {
   res.shouldKeepAlive = false;

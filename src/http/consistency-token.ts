@@ -24,17 +24,17 @@ const CLOCK: PollClock = {
 };
 
 interface PollOptions {
-  /** The function resolves with false after this time, or on the signal. */
+  /** `PollForRequest` resolves with false after this time, or on the signal. */
   maxMs: number;
   signal?: AbortSignal;
   /** A poll that began less than a second before the call will do: a reload needs no newer state. */
   mayBeRecent?: boolean;
 }
 
-/** Resolves with whether a poll has seen all that the CMS had at the call. */
+/** Resolves with whether a poll has seen all that the CMS had at the call, or with `mayBeRecent` a second before. */
 export type PollForRequest = (options: PollOptions) => Promise<boolean>;
 
-/** While polls fail, its function resolves with false at once: the sync then retries with delays of its own. */
+/** While polls fail, a request gets false at once: the sync then retries with delays of its own. */
 export function createRequestPolls(sync: Pick<Services['sync'], 'poll' | 'state'>, clock = CLOCK): PollForRequest {
   let startedMs = Number.NEGATIVE_INFINITY;
   let latest = Promise.resolve(false);
@@ -77,6 +77,7 @@ export function consistencyHeaders(peers: PeersPort | undefined): Record<string,
  * once. Throws `ApiError`: 400 for an invalid token, 503 if that failed too, or if the client disconnects.
  */
 export function waitForToken(peers: PeersPort, poll: PollForRequest): Middleware {
+  // With `+` a poll follows in any case: no entry names the untold changes.
   const showsState = async (id: string, isTold: boolean, signal: AbortSignal): Promise<boolean> =>
     ((await peers.reaches(id, MAX_WAIT_MS, signal)) && isTold) || poll({ maxMs: MAX_WAIT_MS, signal });
 

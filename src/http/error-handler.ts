@@ -14,6 +14,7 @@ export function errorHandler(observe: Observe): Middleware {
       const { isUnexpected, ...response } = errorResponse(error);
       const { requestId: id } = ctx.state;
       if (isUnexpected && !isClientAbort(error)) observe({ type: 'request-failed', id, error });
+      // If the CMS refused a call, no other line of the log says why. Of a 503 there is `cms-failed`.
       if (response.status === 502)
         observe({ type: 'message', level: 'warn', message: `request ${id}: ${reasonOf(error)}` });
       // A page may have failed after it set some headers.
@@ -33,10 +34,7 @@ function reasonOf(error: unknown): string {
 const CLIENT_ABORTS =
   /^(ECONN(RESET|ABORTED)|EPIPE|HPE_\w+|ERR_(STREAM_\w+|HTTP_REQUEST_TIMEOUT)|stream\.not\.readable|request\.aborted)$/;
 
-/**
- * True if the client disconnected or was too slow, which is no failure of the gateway. Calls to the CMS throw
- * other errors.
- */
+/** The client disconnected or was too slow: no failure of the gateway. Calls to the CMS throw other errors. */
 export function isClientAbort(error: unknown): boolean {
   const { code, type } = error as { code?: unknown; type?: unknown };
   return error instanceof Error && CLIENT_ABORTS.test(String(code ?? type));

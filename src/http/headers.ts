@@ -11,7 +11,6 @@ export const CALLER_HEADERS = ['Authorization', 'X-WP-Nonce'];
 export const namesCaller = (headers: IncomingHttpHeaders): boolean =>
   CALLER_HEADERS.some((name) => headers[name.toLowerCase()] !== undefined);
 
-/** Sent with every response of the API. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'Content-Type': 'application/json; charset=UTF-8',
   'X-Robots-Tag': 'noindex',
@@ -98,10 +97,7 @@ export const staleHeaders = (ageS: number): Record<string, string> => ({
   Warning: '110 - "Response is Stale"',
 });
 
-/**
- * Links to the REST API of the site, as WordPress does in every response. A URL may have characters that a
- * header may not.
- */
+/** Links to the site's REST API, as WordPress always does. A URL may have characters that a header may not. */
 export function apiLink({ site }: Pick<Services, 'site'>): string {
   const url = `${site().url}/wp-json/`;
   return `<${VISIBLE_ASCII.test(url) ? url : new URL(url).href}>; rel="https://api.w.org/"`;

@@ -1,5 +1,4 @@
-// `Idempotency-Key` on creates (draft-ietf-httpapi-idempotency-key-header): a retry returns the created
-// record instead of creating another.
+// `Idempotency-Key` on creates (draft-ietf-httpapi-idempotency-key-header): a retry gets the record, and creates none.
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { ApiResponse, RequestContext } from '../calendar/request.ts';
@@ -23,10 +22,7 @@ interface CreateRequest {
   /** Parameters from query and body. */
   params: unknown;
   request: RequestContext;
-  /**
-   * Runs the create and sends `creationKey` to the CMS. Calls `renewClaim` (`KeyedCreate`) just before it creates the
-   * record.
-   */
+  /** Runs the create with this key for the CMS. Calls `renewClaim` (`KeyedCreate`) just before it sends the record. */
   create(creationKey: string, renewClaim: () => Promise<void>): Promise<ApiResponse>;
   /** Reads a record that was created before, as the actor may see it now. */
   readForReplay(id: number): Promise<ApiResponse>;
@@ -50,7 +46,15 @@ export class Idempotency {
     this.#running = services.replica.runningCreates;
   }
 
-  /** Runs a create once for each key, user and kind. Throws the errors of the create, and 400, 409, 422 and 503. */
+  /**
+   * Runs a create once for each key, user and kind. Throws the errors of the create, and 400, 409, 422 and 503.
+   *
+   *     the store has of the key    this request gets
+   *     nothing                     its create
+   *     other parameters            422
+   *     a result (`done`)           the record, or the stored error
+   *     `running`, `unknown`        409 while the create may still run, then what the CMS has of it
+   */
   async createOnce(createRequest: CreateRequest): Promise<ApiResponse> {
     const { key, kind, params, request, readForReplay } = createRequest;
     const { peers } = this.#services;
@@ -65,13 +69,20 @@ export class Idempotency {
     if (!known) return this.#run(creationKey, claim, createRequest);
     if (known.fingerprint !== claim.fingerprint) throw keyReused();
     if (known.state === 'done') return replayed(known.response ?? (await readForReplay(known.id!)));
-    // Without peers this process was restarted during the create.
+    // Without peers, what is `running` in the store and not here was cut off: the process ended during the create.
     const mayRunElsewhere = peers !== undefined && nowMs - known.startedMs <= MAX_CREATE_MS;
     if (this.#running.has(creationKey) || (known.state === 'running' && mayRunElsewhere)) throw createInProgress();
     return this.#resolveUnknown(creationKey, known, createRequest);
   }
 
-  /** Runs the create under a claimed key, and stores its result. */
+  /**
+   * Runs the create under a claimed key, and stores its result. Of a create that fails:
+   *
+   *     whether the CMS has the record is unknown    `unknown`
+   *     the CMS has it, a later step failed          `done`: the error, or of a 503, which asks for a retry, the record
+   *     the CMS may have written it                  `done`: the error
+   *     the CMS has refused it, or never got it      nothing: the next request with the key is a create of its own
+   */
   async #run(creationKey: string, claimed: IdempotencyEntry, createRequest: CreateRequest): Promise<ApiResponse> {
     const { create, kind, request } = createRequest;
     this.#running.add(creationKey);
@@ -80,8 +91,7 @@ export class Idempotency {
     let isLost = false;
     /** The CMS may have received the record itself, and not only its venue or image. */
     let isSent = false;
-    // The steps before the create may take so long that another gateway assumes this one has crashed, and
-    // takes the key over.
+    // The steps before it may take so long that another gateway takes this one for crashed, and takes the key over.
     const renewClaim = async (): Promise<void> => {
       const renewed: IdempotencyEntry = { ...entry, startedMs: this.#services.nowMs() };
       isLost = !(await this.#keys.compareAndSet(creationKey, entry, renewed));
@@ -98,10 +108,9 @@ export class Idempotency {
     } catch (error) {
       if (isLost) throw error;
       const { isUnexpected: _, ...response } = errorResponse(error);
-      // There if a later step failed, such as moving the new event to the trash.
+      // A later step has failed, such as moving the new event to the trash.
       const created = request.created?.find((each) => each.kind === kind);
       if (response.body.code === 'calendar_outcome_unknown') await store({ state: 'unknown', response });
-      // A client that tries again, as a 503 asks for, gets the record.
       else if (created && response.status === 503) await store({ state: 'done', id: created.id });
       else if (created || (isSent && mayHaveWritten(error))) await store({ state: 'done', response });
       else await this.#keys.delete(creationKey).catch(this.#warn);
@@ -161,7 +170,8 @@ export class Idempotency {
 function mayHaveWritten(error: unknown): boolean {
   if (error instanceof CmsRejected) return error.written !== 'no';
   if (error instanceof CmsUnavailable) return error.outcomeUnknown;
-  return !(error instanceof ApiError && error.cause !== undefined) || mayHaveWritten(error.cause);
+  if (error instanceof ApiError && error.cause !== undefined) return mayHaveWritten(error.cause);
+  return true;
 }
 
 const replayed = ({ status, body, headers }: NonNullable<IdempotencyEntry['response']>): ApiResponse => ({

@@ -1,5 +1,4 @@
-// Slows down the guessing of passwords and tokens through the gateway: counts failed logins by the network of the
-// client and by the name of the user.
+// Slows down the guessing of passwords and tokens: counts failed logins by the client's network and by the user's name.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
@@ -23,13 +22,12 @@ export interface Refusal {
 
 type FailureLimits = Pick<Config['limits'], 'failedLoginsPerAddress' | 'failedLoginsPerUser' | 'failedLoginWindowS'>;
 
-/** Who tries to log in, and from where. */
 interface Guess {
   network: string;
   /** A keyed hash of the user's name. */
   user: string;
-  /** Both: the key of what is known of this user in this network. */
-  both: string;
+  /** The key of what is known of this user in this network. */
+  userInNetwork: string;
   isTrusted: boolean;
 }
 
@@ -66,16 +64,16 @@ export class LoginLimit {
     const network = network48Of(address);
     const hmac = createHmac('sha256', this.#hashKey);
     const user = hmac.update(accountKey(name) ?? name).digest('base64url');
-    const both = `${network} ${user}`;
-    const guess = { network, user, both, isTrusted: (await this.#trusted.get(both)) !== null };
+    const userInNetwork = `${network} ${user}`;
+    const guess = { network, user, userInNetwork, isTrusted: (await this.#trusted.get(userInNetwork)) !== null };
     return kind === 'token' ? this.#startToken(guess) : this.#startPassword(guess);
   }
 
   /** Counts as a failure until it ends, so that concurrent guesses gain nothing. */
-  async #startPassword({ network, user, both, isTrusted }: Guess): Promise<Attempt | Refusal> {
+  async #startPassword({ network, user, userInNetwork, isTrusted }: Guess): Promise<Attempt | Refusal> {
     const { failedLoginsPerAddress, failedLoginsPerUser } = this.#limits;
     const counts = isTrusted
-      ? [{ count: this.#byTrusted, of: both, points: failedLoginsPerUser }]
+      ? [{ count: this.#byTrusted, of: userInNetwork, points: failedLoginsPerUser }]
       : [
           { count: this.#byNetwork, of: network, points: failedLoginsPerAddress },
           { count: this.#byUser, of: user, points: failedLoginsPerUser },
@@ -92,13 +90,14 @@ export class LoginLimit {
       end: async (outcome) => {
         if (outcome === 'failed') return undefined;
         await giveBack();
-        return outcome === 'accepted' && Promise.all([this.#trust(both), this.#byTrusted.delete(both)]);
+        if (outcome !== 'accepted') return undefined;
+        return Promise.all([this.#trust(userInNetwork), this.#byTrusted.delete(userInNetwork)]);
       },
     };
   }
 
   /** Counts nothing until it ends: requests with tokens, of which many run at a time, must not block passwords. */
-  async #startToken({ network, both, isTrusted }: Guess): Promise<Attempt | Refusal> {
+  async #startToken({ network, userInNetwork, isTrusted }: Guess): Promise<Attempt | Refusal> {
     const { failedLoginsPerAddress } = this.#limits;
     if (!isTrusted) {
       const [failed, ignored] = await Promise.all([this.#byNetwork.get(network), this.#ignoredTokens.get(network)]);
@@ -109,15 +108,15 @@ export class LoginLimit {
     return {
       isTrusted,
       end: async (outcome) => {
-        if (outcome === 'accepted') return this.#trust(both);
+        if (outcome === 'accepted') return this.#trust(userInNetwork);
         if (outcome === 'ignored') return this.#ignoredTokens.penalty(network);
         return outcome === 'failed' && this.#byNetwork.penalty(network);
       },
     };
   }
 
-  #trust(both: string): Promise<unknown> {
-    return this.#trusted.set(both, 1, DAY_S);
+  #trust(userInNetwork: string): Promise<unknown> {
+    return this.#trusted.set(userInNetwork, 1, DAY_S);
   }
 }
 

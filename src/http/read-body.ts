@@ -26,7 +26,7 @@ const tooLarge = (what: string): Error => Object.assign(new Error(what), { statu
  */
 export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth'>) {
   const parserOf = (limit: number) => {
-    // Without an encoding the parser leaves the bytes as they are. Its types lack the option.
+    // Only to read bytes up to the limit, decompressed: `encoding: null`, which its types lack, leaves them undecoded.
     const options: bodyParser.Options & { encoding: null } = {
       enableTypes: ['text'],
       extendTypes: { text: [...JSON_TYPES, FORM, PARTS] },
@@ -57,6 +57,7 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
       throw error;
     }
     const bytes = ctx.request.body as Buffer<ArrayBuffer>;
+    // It needs no `sanitize`: `parseQuery` limits its depth and its names, and text out of UTF-8 is well-formed.
     if (form === PARTS) return multipart(bytes, ctx.get('content-type'));
     const parsed = form ? parseQuery(FORM_TEXT.decode(plusToSpace(bytes))) : parseJsonBody(jsonText(bytes));
     return isObject(parsed) ? sanitize(parsed, jsonDepth) : {};
@@ -102,10 +103,7 @@ function parseJsonBody(text: string): unknown {
   }
 }
 
-/**
- * Counts the separators of values outside strings: many small values take far longer to parse than one of the
- * same length.
- */
+/** Counts the separators of values outside strings: many small values take far longer to parse than a long one. */
 function hasTooManyValues(json: string): boolean {
   let values = 1;
   let isText = false;

@@ -12,7 +12,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 export const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const OVERRIDABLE = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-/** Header lines that are read of a request; with as many it is rejected, because Node drops the others. */
+/** Node drops the header lines beyond these. A request with as many may have had more, and is rejected. */
 export const MAX_HEADERS = 200;
 
 export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length >= 2 * MAX_HEADERS;
@@ -77,7 +77,8 @@ function overrideMethod(ctx: Context): void {
   if (override === undefined || !OVERRIDABLE.has(ctx.method)) return;
   const method = String(override).slice(0, MAX_HEADER_CHARACTERS.methodOverride).toUpperCase();
   if (!METHODS.has(method)) throw noRoute();
-  // For the client it is still a GET, whose response must have as many bytes as its Content-Length says.
+  // The client has sent a GET, and would wait for the bytes that the Content-Length of a HEAD promises. So the API sees
+  // a GET, and `respond` sends no body.
   ctx.state.omitBody = method === 'HEAD';
   ctx.method = ctx.state.omitBody ? 'GET' : method;
 }

@@ -120,8 +120,8 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
 
   return (req, res) => {
     const startedMs = performance.now();
-    if (!isCacheable(req) || req.headers[MIN_VERSION_HEADER] !== undefined) return next(req, res);
-    if (hasTooManyHeaders(req)) return next(req, res);
+    const mustWait = req.headers[MIN_VERSION_HEADER] !== undefined;
+    if (!isCacheable(req) || mustWait || hasTooManyHeaders(req)) return next(req, res);
     const cached = cache.get(req.url!, services.replica.version, services.nowMs());
     if (!cached) return next(req, res);
     const isNotModified = isFresh(req.headers, cached);

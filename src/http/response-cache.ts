@@ -87,8 +87,9 @@ export const isNoCache = ({ headers }: IncomingMessage): boolean =>
 /** True if the client already has this response (RFC 9110, 13.2.2). */
 export function isFresh(headers: IncomingHttpHeaders, { etag }: CachedResponse): boolean {
   const { 'if-none-match': etags } = headers;
+  if (etags === undefined) return false;
   // What nearly all clients send; parsing it as a list would take as long as the rest of the lookup.
-  if (etags === undefined || etags === etag) return etags !== undefined;
+  if (etags === etag) return true;
   return etags.length <= MAX_HEADER_CHARACTERS.ifNoneMatch && fresh({ 'if-none-match': etags }, { etag });
 }
 
@@ -208,7 +209,6 @@ export function chunksOf(body: unknown): readonly Uint8Array[] {
   return [body instanceof Uint8Array ? body : utf8(JSON.stringify(body))];
 }
 
-/** The body of an API response. */
 export function toBuffer(body: unknown): Buffer {
   return Buffer.isBuffer(body) ? body : joinBytes(chunksOf(body));
 }

@@ -1,5 +1,4 @@
-// The response parameters `_fields`, `_envelope` and `_jsonp`, which change the shape of a response, and `fields` of
-// lists.
+// The parameters that change the shape of a response: `_fields`, `_envelope`, `_jsonp`, and `fields` of lists.
 
 import { parseRendered, RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
@@ -27,10 +26,7 @@ function parseResponseParams(query: JsonObject) {
   return { fields, envelope: query._envelope !== undefined, jsonp };
 }
 
-/**
- * Applies the response parameters to the response of the rest of the middleware. `_envelope` and `_jsonp`
- * also wrap API errors.
- */
+/** Applies them to the response of the later middleware. `_envelope` and `_jsonp` also wrap API errors. */
 export function responseParams(services: Services): Middleware {
   return async function responseParamsMiddleware({ state }, next) {
     const params = parseResponseParams(state.query);

@@ -12,10 +12,7 @@ import { COMMON_HEADERS, PRIVATE_HEADERS } from './headers.ts';
 import { MAX_HEADERS } from './read-request.ts';
 import { nextRequestId } from './state.ts';
 
-/**
- * An `import` of `node:http` reads all of its exports and so loads Node's own `fetch`: 6 MB that a gateway
- * never uses.
- */
+/** An `import` of `node:http` reads all of its exports, and so loads Node's own `fetch`: 6 MB for nothing. */
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 type ServerLimits = 'headerBytes' | 'headersTimeoutMs' | 'requestTimeoutMs' | 'keepAliveTimeoutMs' | 'drainMs';

@@ -49,7 +49,7 @@ const TIMEOUT_MS = 10_000;
 /** After the first failure; doubles with each, up to an hour. A batch is never given up. */
 const FIRST_PAUSE_MS = 2000;
 const MAX_PAUSE_MS = 3_600_000;
-/** Of an answer, whose text nobody needs: more than a line closes the connection. */
+/** Of the body of an answer, which nobody reads: a longer one closes the connection. */
 const MAX_ANSWER_BYTES = 4096;
 
 /**
@@ -64,7 +64,7 @@ export class Receiver {
   readonly #agent: Agent;
   readonly #isAllowedAddress: (address: string) => boolean;
   readonly #stopping = new AbortController();
-  /** The key of its position: its address without what that says. */
+  /** The key of its position: a hash, because its address may hold a secret. */
   readonly #key: string;
   /** The receiver has everything up to here. Undefined until it is looked up. */
   #position: JournalPosition | undefined;
@@ -126,9 +126,10 @@ export class Receiver {
     }
   }
 
-  /** Reads on in the journal. Undefined: nothing is due. */
+  /** Reads on to the next change that the receiver wants, of a build hook to the end. Undefined: nothing is due. */
   #readOn(): Due | undefined {
     const { replica, nowMs } = this.#options;
+    // Only a build hook has `quietS`.
     const { kinds, quietS } = this.#settings;
     for (let hasMore = true; hasMore; ) {
       const from = this.#read ?? this.#keptPosition();
@@ -136,7 +137,7 @@ export class Receiver {
       const position = page?.next ?? replica.journal.head();
       this.#read = position;
       hasMore = page?.hasMore === true;
-      // Undefined: nobody knows what has changed since.
+      // Undefined: there is no `from`, or the journal has lost what came after it. The message then is a reset.
       const wanted = page?.entries.filter(({ kind }) => kinds?.includes(kind) ?? true);
       if (wanted?.length === 0) continue;
       if (quietS === undefined) return { message: messageOf(wanted, position, nowMs()), position };

@@ -41,11 +41,11 @@ function rulesOf(base: string | undefined): IOptions {
       // The headings of the page are above.
       h1: 'h3',
       h2: 'h3',
-      a: (tagName, { href }) => ({
-        tagName,
-        // `<a name="programme">`, to which a link in the page leads, becomes `<a>`.
-        attribs: href === undefined ? {} : { href: absoluteUrl(href, base), rel: 'nofollow noopener' },
-      }),
+      // `<a name="hall">` leads nowhere, and neither does `<a href="/hall">` without a base.
+      a: (tagName, { href }) => {
+        const address = absoluteUrl(href, base);
+        return { tagName, attribs: address === '' ? {} : { href: address, rel: 'nofollow noopener' } };
+      },
       img: (tagName, { src, alt = '', width = '', height = '' }) => ({
         tagName,
         attribs: { src: src ? absoluteUrl(src, base) : '', alt, ...sizeOf(width, height), loading: 'lazy' },

@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import { cmsToApiError } from '../../src/calendar/cms-errors.ts';
-import { rejection } from '../../src/cms/wordpress/rest-api.ts';
+import { rejection } from '../../src/cms/wordpress/rejections.ts';
 import { ApiError } from '../../src/errors.ts';
 
 const response = {

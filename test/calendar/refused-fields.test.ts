@@ -1,7 +1,7 @@
 // A value that WordPress refuses: the error names the parameters that are stored at the path which WordPress names.
 
 import { expect } from 'chai';
-import { rejection } from '../../src/cms/wordpress/rest-api.ts';
+import { rejection } from '../../src/cms/wordpress/rejections.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { mappingWith } from '../mapping/samples.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';

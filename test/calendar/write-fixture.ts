@@ -6,7 +6,7 @@ import type { CreatedRecord } from '../../src/calendar/request.ts';
 import { createRequestImages } from '../../src/calendar/request-images.ts';
 import type { ApiRequest } from '../../src/calendar/services.ts';
 import { createImageFetcher } from '../../src/cms/image-fetcher.ts';
-import { rejection as wordPressRejection } from '../../src/cms/wordpress/rest-api.ts';
+import { rejection as wordPressRejection } from '../../src/cms/wordpress/rejections.ts';
 import { type ApiError, CmsUnavailable } from '../../src/errors.ts';
 import { USE_CASES } from '../../src/http/endpoints.ts';
 import { unavailableError } from '../../src/interface/errors.ts';

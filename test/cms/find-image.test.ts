@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { RestCall } from '../../src/cms/client.ts';
-import { createMedia } from '../../src/cms/wordpress/collections.ts';
+import { createMedia } from '../../src/cms/wordpress/media.ts';
 
 const FOLDER = 'https://town.example/wp-content/uploads/2026/11/';
 

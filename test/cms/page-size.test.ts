@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { RestCall } from '../../src/cms/client.ts';
-import { inSmallerPages } from '../../src/cms/wordpress/rest-api.ts';
+import { inSmallerPages } from '../../src/cms/wordpress/smaller-pages.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 
 describe('pages of a host that fails on large ones', () => {

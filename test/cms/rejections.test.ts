@@ -1,7 +1,7 @@
 // What WordPress's errors mean in the gateway's terms.
 
 import { expect } from 'chai';
-import { rejection } from '../../src/cms/wordpress/rest-api.ts';
+import { rejection } from '../../src/cms/wordpress/rejections.ts';
 
 const reject = (status: number, code: string, data: object = {}, method = 'GET') =>
   rejection({ status, json: { code, message: 'No.', data } }, method, '/wp/v2/posts');

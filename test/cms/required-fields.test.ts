@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { RequestParts, RestCall } from '../../src/cms/client.ts';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { sendUpdate } from '../../src/cms/wordpress/collections.ts';
-import { rejection } from '../../src/cms/wordpress/rest-api.ts';
+import { rejection } from '../../src/cms/wordpress/rejections.ts';
 import { CmsRejected } from '../../src/errors.ts';
 
 const text = (required: boolean) => ({ type: ['string', 'null'], required });

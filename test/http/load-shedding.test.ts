@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { ApiError } from '../../src/errors.ts';
-import { createOverloadCheck, type LoadSheddingOptions, loadShedding } from '../../src/http/client-limits.ts';
+import { createOverloadCheck, type LoadSheddingOptions, loadShedding } from '../../src/http/load-shedding.ts';
 import type { State } from '../../src/http/state.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { startGateway } from '../start-gateway.ts';

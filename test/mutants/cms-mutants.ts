@@ -120,8 +120,8 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'size of a body': {
       function: 'getPublic',
-      code: 'readBody(_1, _2.maxBytes)',
-      replacement: 'readBody(body, Number.MAX_SAFE_INTEGER)',
+      code: 'readAtMost(_1, _2.maxBytes)',
+      replacement: 'readAtMost(body, Number.MAX_SAFE_INTEGER)',
       title: 'stops at the byte limit, with and without Content-Length',
     },
     'time for a response': {
@@ -159,7 +159,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'that drips its body',
     },
     'size of a response': {
-      function: 'readBody',
+      function: 'readAtMost',
       code: 'if (_1 > _2)',
       replacement: 'if (false)',
       title: '100 MB',

@@ -17,7 +17,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'ignore forwarding headers without a trusted proxy',
     },
   }),
-  ...mutantsOf('src/http/client-limits.ts', 'test/http/load-shedding.test.ts', {
+  ...mutantsOf('src/http/load-shedding.ts', 'test/http/load-shedding.test.ts', {
     'load shedding under overload': { function: 'createOverloadCheck', code: '> _1;', replacement: '> 1e9;' },
     'concurrent bodies': { function: 'loadShedding', code: 'if (!_1.tryTake(_2)) throw OVERLOADED_WITH_BODY;' },
     'a finished body no longer counts': { function: 'loadShedding', code: "_1.once('close', () => _2.release(_3));" },

@@ -1,13 +1,10 @@
-// The collections of Payload that hold events, venues, organizers, categories, tags and images: lists, reads and
-// writes.
+// Payload's collections of events, venues, organizers, categories and tags: lists, reads and writes.
 
 import { randomBytes } from 'node:crypto';
-import { basename } from 'node:path';
 import { CmsRejected, ifRejected } from '../../errors.ts';
-import { isObject, numberOrZero, textOrEmpty } from '../../model/json.ts';
-import type { ImageRecord } from '../../model/records.ts';
-import { absoluteUrl, normalizeUnicode, percentDecoded } from '../../text/text.ts';
-import type { RequestParts, RestCall } from '../client.ts';
+import { textOrEmpty } from '../../model/json.ts';
+import { normalizeUnicode } from '../../text/text.ts';
+import type { RestCall } from '../client.ts';
 import { type CmsResponse, objectOf } from '../http-exchange.ts';
 import {
   type CallOptions,
@@ -25,10 +22,10 @@ import {
   idSpaceOf,
   isPostCollection,
   type PayloadSite,
-  statusIn,
-  statusPathOf,
+  statusOfBody,
   toGatewayRecord,
   toPayloadBody,
+  writtenStatusPath,
 } from './records.ts';
 import { listOf, writtenOf } from './rest-calls.ts';
 
@@ -42,13 +39,12 @@ type Collections = Pick<
 const MAX_SIMILAR = 1000;
 
 /** The sync's page size. Payload itself has no greatest one. */
-const MAX_PAGE_SIZE = 100;
+export const MAX_PAGE_SIZE = 100;
 
 export function createCollections(call: RestCall, site: PayloadSite, accounts: Accounts): Collections {
   const { ids, media, siteUrl, recordQuery, nowMs } = site;
   const collectionNameOf = (spec: CollectionSpec) => (spec === MEDIA ? media : spec.collection);
   const featuresOf = createFeatures(call, collectionNameOf);
-  const toRecord = (spec: CollectionSpec, doc: CmsRecord): CmsRecord => toGatewayRecord(ids, spec, doc);
 
   /** Throws `not-found` for an id that no record of Payload has, which Payload would answer with 500. */
   function routeOf(spec: CollectionSpec, id: number): string {
@@ -57,14 +53,14 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     return `${collectionNameOf(spec)}/${encodeURIComponent(cmsId)}`;
   }
 
-  const query = (spec: CollectionSpec, parts: Query, callOptions?: CallOptions): Promise<CmsResponse> =>
+  const getList = (spec: CollectionSpec, parts: Query, callOptions?: CallOptions): Promise<CmsResponse> =>
     call('GET', collectionNameOf(spec), { query: { ...recordQuery, ...parts } }, callOptions);
 
   /** Trashed records can be changed and deleted too. */
   const trashedToo: Query = { ...recordQuery, depth: 0, trash: true };
 
   async function patch(spec: CollectionSpec, id: number, query: Query, json: CmsRecord, callOptions: CallOptions) {
-    return toRecord(spec, writtenOf(await call('PATCH', routeOf(spec, id), { query, json }, callOptions)));
+    return toGatewayRecord(ids, spec, writtenOf(await call('PATCH', routeOf(spec, id), { query, json }, callOptions)));
   }
 
   const collections: Collections = {
@@ -75,14 +71,14 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     async list(spec, request, callOptions = {}): Promise<CmsPage> {
       const isPosts = isPostCollection(spec);
       const hadTexts = ids.areTexts();
-      // An account that asks for drafts gets those that it may read: Payload leaves out the others itself.
+      // Payload refuses no list: it would leave out the drafts, or of an account those that it may not read.
       const asksAnonymously = request.statuses !== undefined && callOptions.credentials === undefined;
       if (isPosts && (request.view === 'editor' || asksAnonymously)) await accounts.assertMayEdit(spec, callOptions);
       const plan = isPosts
         ? listQuery(ids, spec, request, await featuresOf(spec, callOptions))
         : listQuery(ids, spec, { ...request, statuses: 'any' }, NO_FEATURES);
       if (!plan) return { records: [], total: 0, cmsTimeMs: nowMs() };
-      const response = await query(spec, plan.query, callOptions);
+      const response = await getList(spec, plan.query, callOptions);
       const { docs, total } = listOf(response);
       const wanted = docs.slice(plan.skip, plan.skip + plan.take);
       // A record with an id that the gateway cannot serve must not stop the sync of all others.
@@ -90,7 +86,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
       const records = ids.batch(() =>
         wanted.filter(hasId).map((doc) => toGatewayRecord(ids, spec, doc, request.detail)),
       );
-      // These were the first ids that are texts. The list has their order, which is not that of their numbers: again.
+      // Only this list has shown that the site's ids are texts. It was sorted by them: ask again, in `TEXT_SORTS`.
       if (!hadTexts && ids.areTexts() && request.order !== undefined)
         return collections.list(spec, request, callOptions);
       return { records, total, cmsTimeMs: Date.parse(response.headers.date ?? '') || nowMs() };
@@ -129,7 +125,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
       const createQuery = { ...recordQuery, depth: 0 };
       const post = async (unique: CmsRecord) =>
         writtenOf(await call('POST', collectionNameOf(spec), { query: createQuery, json: unique }, callOptions));
-      return toRecord(spec, await createUnique(spec, json, post));
+      return toGatewayRecord(ids, spec, await createUnique(spec, json, post));
     },
 
     async update(spec, id, body, callOptions) {
@@ -161,7 +157,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     },
 
     hasCollection: (spec, callOptions) =>
-      query(spec, { limit: 1, 'select[id]': true }, callOptions).then(
+      getList(spec, { limit: 1, 'select[id]': true }, callOptions).then(
         () => true,
         ifRejected(({ kind }) => kind !== 'no-collection'),
       ),
@@ -172,9 +168,9 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
 
   /** Payload stores any text as a status, and ignores the status of a collection without drafts, which publishes it. */
   async function assertStatus(spec: CollectionSpec, body: CmsRecord, callOptions: CallOptions): Promise<void> {
-    const status = statusIn(spec, body);
+    const status = statusOfBody(spec, body);
     if (status === undefined || status === 'publish' || (await featuresOf(spec, callOptions)).drafts) return;
-    throw new CmsRejected('invalid', `"${spec.collection}" has no drafts.`, { fields: [statusPathOf(spec)] });
+    throw new CmsRejected('invalid', `"${spec.collection}" has no drafts.`, { fields: [writtenStatusPath(spec)] });
   }
 
   /**
@@ -202,7 +198,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     const wanted = json[name].toLowerCase();
     // Databases compare with `equals` by case, and with `contains` not.
     const similar = { [`where[${name}][contains]`]: json[name], ...ofParent, limit: MAX_SIMILAR, depth: 0 };
-    const { docs } = listOf(await query(spec, similar, callOptions));
+    const { docs } = listOf(await getList(spec, similar, callOptions));
     const same = docs.find((doc) => String(doc[name]).toLowerCase() === wanted);
     const existingId = same && ids.toGateway(idSpaceOf(spec), same.id);
     if (existingId !== undefined)
@@ -246,75 +242,4 @@ async function createUnique(
 function slugFrom(title: string): string {
   const words = normalizeUnicode(title.slice(0, MAX_SLUG_LENGTH), 'NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return (words.match(/[\p{L}\p{N}]+/gu) ?? []).join('-');
-}
-
-/** Calls to the upload collection. `images` omits uploads that are no images. */
-export function createMedia(
-  call: RestCall,
-  { ids, media, siteUrl }: PayloadSite,
-): Pick<Cms, 'images' | 'findImage' | 'upload'> {
-  /** Undefined for an upload that is not an image. */
-  function imageOf(doc: CmsRecord): ImageRecord | undefined {
-    const id = ids.toGateway('image', doc.id);
-    if (id === undefined || !textOrEmpty(doc.mimeType).startsWith('image/')) return undefined;
-    const url = absoluteUrl(doc.url, siteUrl);
-    const sizes: ImageRecord['sizes'] = {};
-    for (const [name, size] of Object.entries(isObject(doc.sizes) ? doc.sizes : {})) {
-      // Payload has all sizes in every record, with null for those that the image is too small for.
-      if (!isObject(size) || typeof size.url !== 'string') continue;
-      const { width, height, mimeType, filesize } = size;
-      sizes[name] = {
-        width: numberOrZero(width),
-        height: numberOrZero(height),
-        mimeType: textOrEmpty(mimeType),
-        filesizeBytes: numberOrZero(filesize),
-        url: absoluteUrl(size.url, siteUrl),
-      };
-    }
-    const extension = /\.([a-z0-9]+)$/i.exec(textOrEmpty(doc.filename))?.[1] ?? '';
-    return {
-      ...{ id, url, extension, sizes },
-      width: numberOrZero(doc.width),
-      height: numberOrZero(doc.height),
-      filesizeBytes: numberOrZero(doc.filesize),
-    };
-  }
-
-  return {
-    async images(wanted, options) {
-      const cmsIds = wanted.flatMap((id) => ids.toPayload('image', id) ?? []);
-      if (cmsIds.length === 0) return [];
-      const query = { 'where[id][in]': cmsIds.join(','), limit: MAX_PAGE_SIZE, depth: 0 };
-      return listOf(await call('GET', media, { query }, options)).docs.flatMap((doc) => imageOf(doc) ?? []);
-    },
-
-    async findImage(url, options) {
-      const filename = percentDecoded(basename(new URL(url).pathname));
-      const query = { 'where[filename][equals]': filename, limit: 1, depth: 0 };
-      const [doc] = listOf(await call('GET', media, { query }, options)).docs;
-      const image = doc && imageOf(doc);
-      return image?.url === url ? image.id : undefined;
-    },
-
-    async upload({ bytes, mimeType, filename }, options) {
-      if (!mimeType.startsWith('image/')) throw new CmsRejected('invalid', 'Only images can be uploaded.');
-      const form = await multipart(bytes, mimeType, filename);
-      const image = imageOf(writtenOf(await call('POST', media, { ...form, query: { depth: 0 } }, options)));
-      if (!image)
-        throw new CmsRejected('failed', 'Payload stored the image as another kind of file.', { written: 'yes' });
-      return image;
-    },
-  };
-}
-
-/** A form with the file and, as Payload expects it, the other fields as JSON. Many sites require the field `alt`. */
-async function multipart(bytes: Uint8Array, type: string, name: string): Promise<RequestParts> {
-  const form = new FormData();
-  form.set('_payload', JSON.stringify({ alt: name.replace(/\.[^.]*$/, '') }));
-  form.set('file', new Blob([Buffer.from(bytes)], { type }), name);
-  const encoded = new Response(form);
-  return {
-    bytes: new Uint8Array(await encoded.arrayBuffer()),
-    headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
-  };
 }

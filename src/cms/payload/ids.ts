@@ -87,9 +87,9 @@ export class IdMap {
   constructor(file?: string, onFirst: () => void = () => undefined) {
     const connection = file === undefined ? new DatabaseSync(':memory:') : openFile(file);
     connection.exec(TABLE);
-    const id = () => Number(pragma(connection, 'user_version'));
-    if (id() === 0) connection.exec(`PRAGMA user_version = ${randomInt(1, 2 ** 31)}`);
-    this.mapId = id();
+    const readMapId = () => Number(pragma(connection, 'user_version'));
+    if (readMapId() === 0) connection.exec(`PRAGMA user_version = ${randomInt(1, 2 ** 31)}`);
+    this.mapId = readMapId();
     this.#connection = connection;
     this.#insert = connection.prepare('INSERT OR IGNORE INTO ids (space, cms_id) VALUES (?, ?)');
     this.#byCmsId = connection.prepare('SELECT number FROM ids WHERE space = ? AND cms_id = ?');
@@ -123,6 +123,7 @@ export class IdMap {
       try {
         return work();
       } finally {
+        // After an error too: a number that was given stays given.
         this.#connection.exec('COMMIT');
       }
     });

@@ -6,7 +6,7 @@ import { percentDecoded } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import type { CallOptions, CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
 import type { Ids } from './ids.ts';
-import { DETAIL_FIELDS, idSpaceOf, payloadStatusOf, statusFieldOf } from './records.ts';
+import { DETAIL_FIELDS, idSpaceOf, payloadStatusOf, siteStatusField } from './records.ts';
 
 /** What the site has switched on for a collection. */
 interface Features {
@@ -124,14 +124,20 @@ export function listQuery(ids: Ids, spec: CollectionSpec, request: ListRequest, 
 export function selectOf(spec: CollectionSpec, detail: Detail | undefined): Query {
   if (detail === undefined || detail === 'mapped') return {};
   const ofMapping = detail === 'slug' ? [spec.paths.get('slug') ?? 'slug'] : [];
-  const ofStatus = detail === 'stamp' ? [statusFieldOf(spec) ?? []].flat() : [];
+  const ofStatus = detail === 'stamp' ? [siteStatusField(spec) ?? []].flat() : [];
   const fields = [...DETAIL_FIELDS[detail], ...ofMapping, ...ofStatus];
   return Object.fromEntries(fields.map((field) => [`select[${field.replaceAll('.', '][')}]`, true]));
 }
 
 /**
- * What a query says about statuses; undefined if no record of the collection can have one of these. `pending` finds
- * every draft: only the site's own field tells them apart, and who lists records reads their status.
+ * What a query says about statuses; undefined if no record of the collection can have one of these.
+ *
+ *     statuses            with drafts and trash                without both
+ *     undefined           `_status` is `published`             no condition: what is saved is published
+ *     ['pending']         `_status` is `draft`: all drafts, whose status the caller reads
+ *     ['draft', 'trash']  `_status` is `draft`, or deleted     undefined
+ *     'all'               no condition, the trash too          no condition
+ *     'any'               no condition, without the trash      no condition
  */
 function statusQuery(
   spec: CollectionSpec,
@@ -142,7 +148,6 @@ function statusQuery(
   const withTrashed = trash && (statuses === 'all' || statuses?.includes('trash') === true);
   const parameters = withTrashed ? { trash: true } : {};
   const wanted = statuses ?? ['publish'];
-  // Without drafts, every record is published as soon as it is saved.
   if (wanted === 'all' || (!drafts && wanted.includes('publish'))) return { conditions: [], parameters };
   const stored = new Set(drafts ? wanted.flatMap((status) => payloadStatusOf(spec, status) ?? []) : []);
   const alternatives: Query[] = [];

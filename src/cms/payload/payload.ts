@@ -7,15 +7,15 @@ import { type CmsClientOptions, createCmsClient } from '../client.ts';
 import { objectOf } from '../http-exchange.ts';
 import type { Cms, CollectionSpec, SiteSpec } from '../port.ts';
 import { createAccounts } from './accounts.ts';
-import { createCollections, createMedia } from './collections.ts';
+import { createCollections } from './collections.ts';
 import { createIds, type IdMap } from './ids.ts';
+import { createMedia } from './media.ts';
 import { PAYLOAD_RECORDS } from './records.ts';
 import { createRestCall } from './rest-calls.ts';
 
 /** `url`: Payload's address, or that of its REST API if that is not at `/api`. */
 interface PayloadOptions extends CmsClientOptions {
   site?: SiteSpec | undefined;
-  /** What the mapping says about the site's collections. */
   specs: readonly CollectionSpec[];
   /** For sites whose ids are texts, closed with the adapter. Absent: these cannot be served. */
   idMap?: IdMap | undefined;

@@ -40,14 +40,12 @@ const REFERENCES: Readonly<Partial<Record<keyof EventFields, IdSpace>>> = {
   author: 'account',
 };
 
-/**
- * Payload stores every unpublished record as a draft. A field of the site may tell these statuses apart from drafts.
- */
+/** Payload stores every unpublished record as a draft. A field of the site may tell these apart from drafts. */
 export const STATUSES_BY_FIELD: readonly string[] = ['pending', 'private'];
 const CORE_STATUS = 'status';
 
 /** The path of the site's field for the status, if the mapping names one. */
-export function statusFieldOf({ paths }: CollectionSpec): string | undefined {
+export function siteStatusField({ paths }: CollectionSpec): string | undefined {
   const path = paths.get('status');
   return path === CORE_STATUS ? undefined : path;
 }
@@ -55,12 +53,12 @@ export function statusFieldOf({ paths }: CollectionSpec): string | undefined {
 /** Payload's own word for a status of the API; undefined if a record of the collection cannot have that status. */
 export function payloadStatusOf(spec: CollectionSpec, status: string): 'published' | 'draft' | undefined {
   if (status === 'publish') return 'published';
-  const isOfField = STATUSES_BY_FIELD.includes(status) && statusFieldOf(spec) !== undefined;
+  const isOfField = STATUSES_BY_FIELD.includes(status) && siteStatusField(spec) !== undefined;
   return status === 'draft' || isOfField ? 'draft' : undefined;
 }
 
 /** Where the mapping puts the status of a write. */
-export const statusPathOf = (spec: CollectionSpec): string => statusFieldOf(spec) ?? CORE_STATUS;
+export const writtenStatusPath = (spec: CollectionSpec): string => siteStatusField(spec) ?? CORE_STATUS;
 
 export const idSpaceOf = ({ kind }: CollectionSpec): IdSpace => kind ?? 'image';
 
@@ -74,6 +72,7 @@ export const PAYLOAD_RECORDS: RecordForm = {
     const hasStatus = isPostCollection(spec) && hasField('_status');
     return ['id', ...(hasTime ? ['modifiedUtc'] : []), ...(hasStatus ? ['status'] : [])];
   },
+  /** Of filled texts alone: what is at a path with a dot, such as `when.start`, is the site's own business too. */
   hasPath: (record, path) => {
     const value = record[path];
     return path === 'id' ? Number.isSafeInteger(value) : typeof value === 'string' && value !== '';
@@ -90,8 +89,8 @@ export function toGatewayRecord(ids: Ids, spec: CollectionSpec, record: CmsRecor
     record.modifiedUtc = isoToWall(record.updatedAt);
   const hasStatus = detail === undefined || detail === 'mapped' || detail === 'stamp';
   if (!isPostCollection(spec) || !hasStatus) return record;
-  const field = statusFieldOf(spec);
-  const status = statusOf(record, field === undefined ? undefined : valueIn(record, field.split('.')));
+  const field = siteStatusField(spec);
+  const status = gatewayStatus(record, field === undefined ? undefined : valueIn(record, field.split('.')));
   if (field !== undefined) setAt(record, field.split('.'), status);
   record.status = status;
   return record;
@@ -106,8 +105,11 @@ const withoutWrapper = (value: unknown): unknown =>
     ? value.slice(WRAPPER[0].length, -WRAPPER[1].length)
     : value;
 
-/** A collection without drafts has no `_status`. A record with a status that Payload does not have is not public. */
-function statusOf({ _status, deletedAt }: CmsRecord, ofSite: unknown): string {
+/**
+ * A collection without drafts has no `_status`. A record with a status that Payload does not have is not public.
+ * @param ofSite the value of the site's own field
+ */
+function gatewayStatus({ _status, deletedAt }: CmsRecord, ofSite: unknown): string {
   if (typeof deletedAt === 'string') return 'trash';
   if (_status === undefined || _status === null || _status === 'published') return 'publish';
   return STATUSES_BY_FIELD.find((status) => status === ofSite) ?? 'draft';
@@ -125,18 +127,18 @@ export function toPayloadBody(ids: Ids, spec: CollectionSpec, body: CmsRecord): 
       if (Array.isArray(value)) return value.map(cmsIdOf);
       return value === null || value === 0 ? null : cmsIdOf(value);
     });
-  const status = statusIn(spec, body);
+  const status = statusOfBody(spec, body);
   if (status === undefined) return payloadBody;
-  const field = statusFieldOf(spec);
+  const field = siteStatusField(spec);
   if (field === undefined) delete payloadBody[CORE_STATUS];
   else setAt(payloadBody, field.split('.'), STATUSES_BY_FIELD.includes(status) ? status : null);
-  payloadBody._status = payloadStatusOf(spec, status) ?? invalid(statusPathOf(spec), `has no status "${status}"`);
+  payloadBody._status = payloadStatusOf(spec, status) ?? invalid(writtenStatusPath(spec), `has no status "${status}"`);
   return payloadBody;
 }
 
 /** The API's status in the body of a write. */
-export function statusIn(spec: CollectionSpec, body: CmsRecord): string | undefined {
-  const status = isPostCollection(spec) ? valueIn(body, statusPathOf(spec).split('.')) : undefined;
+export function statusOfBody(spec: CollectionSpec, body: CmsRecord): string | undefined {
+  const status = isPostCollection(spec) ? valueIn(body, writtenStatusPath(spec).split('.')) : undefined;
   return status === undefined ? undefined : String(status);
 }
 

@@ -1,5 +1,4 @@
-// Calls a route of Payload's REST API, reads its responses, and translates its errors into the gateway's kinds of
-// rejections.
+// Calls a route of Payload's REST API, reads its responses, and translates its errors into the gateway's rejections.
 
 import { CmsRejected, CmsUnavailable, type RejectionKind } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
@@ -36,7 +35,7 @@ export function listOf(response: CmsResponse): { docs: CmsRecord[]; total: numbe
 const NO_ROUTE = 'Route not found';
 
 /** Converts a response with status 400 or more: `{errors: [{name, message, data}]}`, or `{message}` without a route. */
-export function rejection({ status, json }: CmsResponse, isWrite: boolean): CmsRejected {
+export function rejection({ status, json }: CmsResponse, isWriteCall: boolean): CmsRejected {
   const body = isObject(json) ? json : {};
   const error = Array.isArray(body.errors) && isObject(body.errors[0]) ? body.errors[0] : undefined;
   const name = typeof error?.name === 'string' ? error.name : '';
@@ -46,7 +45,7 @@ export function rejection({ status, json }: CmsResponse, isWrite: boolean): CmsR
     status,
     code: name === '' ? kind : name,
     fields: name === 'ValidationError' ? invalidPaths(error) : [],
-    written: isWrite && !isBeforeWrite(status, name) ? 'unknown' : 'no',
+    written: isWriteCall && !isBeforeWrite(status, name) ? 'unknown' : 'no',
   });
 }
 

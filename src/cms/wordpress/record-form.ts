@@ -1,5 +1,5 @@
-// The form of WordPress's records: which fields they have, and how they fit the
-// gateway's model: ids that no other record has, the API's statuses, modification times in the gateway's form.
+// The form of WordPress's records: which fields they have, and how they fit the gateway's model: ids that no other
+// record has, the API's statuses, modification times in the gateway's form.
 
 import { isId, objectOrEmpty } from '../../model/json.ts';
 import { INTERNAL_STATUSES, STATUSES, TERM_ID_OFFSET } from '../../model/records.ts';
@@ -39,6 +39,7 @@ export const WORDPRESS_RECORDS: RecordForm = {
     const asked = (detail === 'mapped' ? selectedFields : DETAIL_FIELDS[detail]).split(',').map(rootOf);
     return certain.filter((path) => asked.includes(path));
   },
+  /** Of `meta.start` the key `start`. Of `acf.start` only `acf`: which keys that has may depend on the record. */
   hasPath(record, path) {
     const [root = '', key] = path.split('.');
     const value = record[root];

@@ -1,20 +1,13 @@
 // Finds WordPress's REST API (at `/wp-json/`, or at `index.php?rest_route=` with plain permalinks) or tells what
-// answers there instead, calls its routes, asks for smaller pages where PHP cannot make large ones, and translates
-// WordPress's errors into the gateway's.
+// answers there instead, and calls its routes.
 
-import { CmsRedirected, CmsRejected, CmsUnavailable, type RejectionKind } from '../../errors.ts';
+import { CmsRedirected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { CmsClient, RestCall } from '../client.ts';
-import {
-  type CmsResponse,
-  describeBody,
-  effectiveStatus,
-  errorCode,
-  isServerError,
-  isWrite,
-  parseJson,
-} from '../http-exchange.ts';
+import { type CmsResponse, describeBody, effectiveStatus, errorCode, parseJson } from '../http-exchange.ts';
 import type { CmsRecord, Query } from '../port.ts';
+import { rejection } from './rejections.ts';
+import { inSmallerPages } from './smaller-pages.ts';
 
 /**
  * Creates the function that calls the site at `url`, which may also be the address of its API. Calls search for the API
@@ -53,10 +46,7 @@ export function recordsOf({ json, status }: CmsResponse): CmsRecord[] {
 /** Converts a route such as `wp/v2/posts` into the path and query of a request. */
 type RouteResolver = (route: string) => { path: string; query: Query };
 
-/**
- * Every WordPress has its API at `index.php?rest_route=`, with plain permalinks and with another prefix than `wp-json`
- * too.
- */
+/** Every WordPress has its API at `index.php?rest_route=`, also one with another prefix than `wp-json`. */
 async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
   const site = `${url.pathname.replace(/\/(wp-json\/?)?$/, '')}/`;
   const candidates = [`${site}wp-json/`, `${site}index.php?rest_route=/`, `${site}?rest_route=/`];
@@ -181,144 +171,4 @@ export function findingOfError(url: string, error: CmsUnavailable): NoApiFinding
 function shorten(text: string): string {
   const plain = text.replace(/[\p{C}\s]+/gu, ' ').trim();
   return plain.length > MAX_WORDS ? `${plain.slice(0, MAX_WORDS - 1)}…` : plain;
-}
-
-/** `kind` and `fields`: of the rejection. `isEarly`: WordPress gives the error before it writes anything. */
-interface Meaning {
-  kind?: RejectionKind;
-  fields?: readonly string[];
-  isEarly?: true;
-}
-
-const EARLY = { isEarly: true } as const;
-
-/**
- * By WordPress's own error codes. A create inserts a post before WordPress checks its terms and meta fields, and the
- * post stays: such an error is not early. Nor is a code that a plugin is likely to use as well, at any time.
- */
-const MEANINGS: Readonly<Record<string, Meaning>> = {
-  rest_post_invalid_id: { kind: 'not-found' },
-  rest_term_invalid: { kind: 'not-found' },
-  rest_user_invalid_id: { kind: 'not-found' },
-  rest_forbidden: { kind: 'not-visible' },
-  rest_no_route: { kind: 'no-collection' },
-  rest_not_logged_in: { kind: 'unauthenticated', ...EARLY },
-  incorrect_password: { kind: 'unauthenticated', ...EARLY },
-  invalid_username: { kind: 'unauthenticated', fields: ['username'], ...EARLY },
-  invalid_email: { kind: 'unauthenticated', fields: ['email'], ...EARLY },
-  rest_already_trashed: { kind: 'in-trash', ...EARLY },
-  rest_trash_not_supported: { kind: 'no-trash', ...EARLY },
-  rest_invalid_author: { kind: 'invalid', fields: ['author'], ...EARLY },
-  rest_invalid_featured_media: { kind: 'invalid', fields: ['featured_media'] },
-  empty_content: { kind: 'invalid', fields: ['title'], ...EARLY },
-  empty_term_name: { kind: 'invalid', fields: ['name'], ...EARLY },
-  /** Of a term: its name is too long for the database. */
-  db_insert_error: { kind: 'failed', fields: ['name'] },
-  duplicate_term_slug: { kind: 'conflict', fields: ['slug'], ...EARLY },
-  term_exists: { kind: 'conflict', fields: ['name'], ...EARLY },
-  missing_parent: EARLY,
-  /** Only of a mapping of somebody's own that writes WordPress's `sticky`. The bundled ones do not. */
-  rest_cannot_assign_sticky: EARLY,
-  rest_cannot_assign_term: EARLY,
-  rest_cannot_create: EARLY,
-  rest_cannot_edit_others: EARLY,
-  rest_cannot_publish: EARLY,
-  rest_missing_callback_param: EARLY,
-  rest_post_exists: EARLY,
-  rest_taxonomy_not_hierarchical: EARLY,
-};
-
-/** The code of an error without one, as some plugins send it. */
-const FALLBACK_CODE = 'rest_upstream_error';
-
-/** Converts the error body `{code, message, data}` of a response with status 400 or more. */
-export function rejection({ status, json }: Pick<CmsResponse, 'status' | 'json'>, method: string, route: string) {
-  const body = isObject(json) ? json : {};
-  const code = errorCode(json) || FALLBACK_CODE;
-  const data = isObject(body.data) ? body.data : {};
-  const cmsMessage = typeof body.message === 'string' ? body.message : `The CMS answered with status ${status}.`;
-  // WordPress's message does not name the route.
-  const message = code === 'rest_no_route' ? `The CMS has no route ${method} ${route}.` : cmsMessage;
-  return new CmsRejected(kindOf(status, code, data), invalidReasons(data) || message, {
-    status,
-    code,
-    fields: MEANINGS[code]?.fields ?? invalidFields(data),
-    ...(code === 'term_exists' && { existingId: Number(data.term_id ?? 0) }),
-    written: isWrite(method) && !isBeforeWrite(status, code, data) ? 'unknown' : 'no',
-  });
-}
-
-function kindOf(status: number, code: string, data: CmsRecord): RejectionKind {
-  const kind = MEANINGS[code]?.kind;
-  const isRefused = status === 401 || status === 403;
-  // A plugin may use these codes for whatever it refuses: `rest_forbidden` with 500 does not hide a record.
-  const isPlausible: Partial<Record<RejectionKind, boolean>> = {
-    'not-found': status === 404,
-    'not-visible': isRefused,
-  };
-  if (kind && isPlausible[kind] !== false) return kind;
-  if (isRefused) return 'forbidden';
-  return data.params !== undefined || (status >= 400 && status < 500 && status !== 404) ? 'invalid' : 'failed';
-}
-
-const isBeforeWrite = (status: number, code: string, data: CmsRecord): boolean =>
-  status === 401 ||
-  MEANINGS[code]?.isEarly === true ||
-  /^rest_upload_\w+$/.test(code) ||
-  // With `params`, the error comes from the validation of the parameters.
-  (code === 'rest_invalid_param' && data.params !== undefined);
-
-/**
- * The parameters that WordPress names as invalid. A message may begin with a more exact location than its
- * key: `meta.start is not ...`, `acf[price] is not ...`, `price is a required property of acf`.
- */
-function invalidFields({ params, details }: CmsRecord): string[] {
-  return Object.entries(isObject(params) ? params : {}).flatMap(([key, message]) => {
-    const first = typeof message === 'string' ? message.split(' ', 1)[0]! : '';
-    const detail = isObject(details) ? details[key] : undefined;
-    const isMissing = isObject(detail) && detail.code === 'rest_property_required';
-    const location = (isMissing ? `${key}.${first}` : first).replaceAll('[', '.').replaceAll(']', '');
-    return location.startsWith(`${key}.`) ? [key, location] : [key];
-  });
-}
-
-/** WordPress's message about invalid parameters names them without the reasons. */
-const invalidReasons = ({ params }: CmsRecord): string =>
-  isObject(params) ? Object.values(params).map(String).join(' ') : '';
-
-/** A host that fails with ten records a request is down. */
-const SMALL_PAGE = 10;
-
-/**
- * Asks for a page ten records at a time where the site fails with a 5xx, and from then on for every page of that route.
- * The caller gets the page as one response.
- */
-export function inSmallerPages(call: RestCall): RestCall {
-  const failing = new Set<string>();
-
-  return async (method, route, parts = {}, options = {}) => {
-    const { per_page: wanted, page = 1, offset, ...query } = parts.query ?? {};
-    if (method !== 'GET' || typeof wanted !== 'number' || wanted <= SMALL_PAGE || wanted % SMALL_PAGE !== 0)
-      return call(method, route, parts, options);
-    if (!failing.has(route))
-      try {
-        // Five failures in a row open the circuit breaker: this one is not repeated.
-        return await call(method, route, { ...parts, callerAsksForFewer: true }, options);
-      } catch (error) {
-        if (!(error instanceof CmsUnavailable && isServerError(error))) throw error;
-      }
-    const first = Number(offset ?? (Number(page) - 1) * wanted);
-    const records: unknown[] = [];
-    for (let at = first; ; at += SMALL_PAGE) {
-      const position = offset === undefined ? { page: at / SMALL_PAGE + 1 } : { offset: at };
-      const part = { query: { ...query, ...position, per_page: SMALL_PAGE } };
-      const response = await call('GET', route, part, options);
-      failing.add(route);
-      if (!Array.isArray(response.json)) return response;
-      records.push(...response.json);
-      const end = at + SMALL_PAGE;
-      if (end >= first + wanted || !(end < Number(response.headers['x-wp-total'])))
-        return { ...response, json: records };
-    }
-  };
 }

@@ -9,7 +9,8 @@ import { trimCharactersEnd, webAddress } from '../../text/text.ts';
 import { type CmsClientOptions, createCmsClient, type RestCall } from '../client.ts';
 import { objectOf } from '../http-exchange.ts';
 import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord, Login, Query } from '../port.ts';
-import { createCollections, createMedia } from './collections.ts';
+import { createCollections } from './collections.ts';
+import { createMedia } from './media.ts';
 import { WORDPRESS_RECORDS } from './record-form.ts';
 import { createRestCall } from './rest-api.ts';
 
@@ -88,10 +89,7 @@ export function createSiteInfo(
   };
 }
 
-/**
- * What the companion plugin may publish of an event plugin's options, and the values that make sense: each format
- * bounds the length.
- */
+/** What the companion plugin may publish of an event plugin's options. Each format bounds the length. */
 const SETTINGS: [published: string, name: keyof SiteSettings, format: RegExp][] = [
   ['currency_symbol', 'currencySymbol', /^.{0,20}$/u],
   ['currency_code', 'currencyCode', /^[A-Z]{3}$/],
@@ -190,9 +188,9 @@ export const UPLOAD = 'upload_files';
 /** WordPress's own tags name a capability that no role has: its `map_meta_cap` converts it. */
 const MAPPED: Readonly<Record<string, string>> = { manage_post_tags: 'manage_categories' };
 
-/** WordPress always names these of a post type, and these of a taxonomy. The others only with `map_meta_cap`. */
+/** WordPress always names these of a post type, and this one of a taxonomy. The others only with `map_meta_cap`. */
 const NAMED_OF_POSTS = ['edit_posts', 'edit_others_posts', 'publish_posts', 'read_private_posts'];
-const NAMED_OF_TERMS = ['manage_terms'];
+const NAMED_OF_TERMS = 'manage_terms';
 
 /** WordPress's capability that no account has. */
 const NOBODY = 'do_not_allow';
@@ -204,13 +202,13 @@ const NOBODY = 'do_not_allow';
  * @throws CmsUnavailable if names are missing or malformed
  */
 function actionPermissions(names: unknown): ActionPermissions {
-  const isNamed = (general: string) =>
-    isObject(names) && (typeof names[general] === 'string' || names[general] === false);
-  if (!isObject(names) || !(NAMED_OF_POSTS.every(isNamed) || NAMED_OF_TERMS.every(isNamed)))
+  const own = objectOrEmpty(names);
+  const isNamed = (general: string) => typeof own[general] === 'string' || own[general] === false;
+  if (!NAMED_OF_POSTS.every(isNamed) && !isNamed(NAMED_OF_TERMS))
     throw new CmsUnavailable('incomplete', 'The CMS did not name the capabilities of a collection.');
   const entries = Object.entries(GENERAL_PERMISSIONS).map(([action, general]) => {
     // A plugin may register a type with false for what nobody may do.
-    const name = names[general] === false ? NOBODY : names[general];
+    const name = own[general] === false ? NOBODY : own[general];
     return [action, typeof name === 'string' ? (MAPPED[name] ?? name) : general];
   });
   return Object.fromEntries(entries) as Record<Action, string>;

@@ -1,7 +1,7 @@
 // Responses of the API as plain text: without HTML, and each time with its zone.
 
 import { type FeedEvent, linesOf, placeOf, titleOf } from '../../calendar/feeds/icalendar.ts';
-import { isObject, type JsonObject } from '../../model/json.ts';
+import { isObject, type JsonObject, objectOrEmpty } from '../../model/json.ts';
 import { isTermKind, type Kind, PLURALS } from '../../model/records.ts';
 import { textLine } from '../../text/html.ts';
 import { postalAddress } from '../../text/text.ts';
@@ -25,7 +25,7 @@ const namesOf = (value: unknown, name: string): string =>
 /** `Cost: 10 €`; no line without a value. */
 const labelled = (label: string, value: string): string[] => (value === '' ? [] : [`${label}: ${value}`]);
 
-function linesOfEvent(body: JsonObject, html: string, maxCharacters: number): string {
+function textOfEvent(body: JsonObject, html: string, maxCharacters: number): string {
   const event = body as unknown as FeedEvent;
   const state = event.status === 'publish' ? '' : ` (${event.status})`;
   const lines = [
@@ -43,7 +43,7 @@ function linesOfEvent(body: JsonObject, html: string, maxCharacters: number): st
 }
 
 export const eventText = (body: JsonObject): string =>
-  linesOfEvent(body, String(body.description ?? ''), MAX_DESCRIPTION);
+  textOfEvent(body, String(body.description ?? ''), MAX_DESCRIPTION);
 
 /** A venue, an organizer or a term. */
 function lineOf(kind: Kind, record: JsonObject): string {
@@ -55,7 +55,7 @@ function lineOf(kind: Kind, record: JsonObject): string {
 export function listText(kind: Kind, body: JsonObject, page: unknown = 1): string {
   const records = (body[PLURALS[kind]] ?? []) as JsonObject[];
   const texts = records.map((one) =>
-    kind === 'event' ? linesOfEvent(one, String(one.excerpt ?? ''), MAX_EXCERPT) : lineOf(kind, one),
+    kind === 'event' ? textOfEvent(one, String(one.excerpt ?? ''), MAX_EXCERPT) : lineOf(kind, one),
   );
   const head = `${body.total} ${body.total === 1 ? kind : PLURALS[kind]}, page ${page} of ${body.total_pages}.`;
   return [head, ...texts].join(kind === 'event' ? '\n\n' : '\n');
@@ -63,7 +63,10 @@ export function listText(kind: Kind, body: JsonObject, page: unknown = 1): strin
 
 /** The error with each parameter that it names, and what to write instead. */
 export function errorText({ message, data }: JsonObject): string {
-  const { params = {}, hints = {} } = (isObject(data) ? data : {}) as Record<string, Record<string, string>>;
-  const lines = Object.entries(params).map(([name, text]) => `${name}: ${hints[name] ?? text}`);
-  return [String(message), ...(Array.isArray(params) ? [] : lines)].join('\n');
+  const { params, hints } = objectOrEmpty(data);
+  // Of missing parameters `params` is a list of names, which the message has already.
+  const lines = Object.entries(objectOrEmpty(params)).map(
+    ([name, why]) => `${name}: ${objectOrEmpty(hints)[name] ?? why}`,
+  );
+  return [String(message), ...lines].join('\n');
 }

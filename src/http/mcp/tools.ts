@@ -1,5 +1,4 @@
-// The tools: each is a request of the API, with parameters of its table and a description that an assistant
-// understands.
+// The tools: each is a request of the API, with parameters of its table and a description for an assistant.
 
 import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import { BODY_PARAMETERS, updateParameters } from '../../interface/fields.ts';
@@ -17,7 +16,6 @@ export interface Tool extends ListedTool {
   path: string;
   /** Parameters of every call. Arguments of the same names replace them. */
   values?: JsonObject;
-  /** The response as plain text. */
   text(body: JsonObject, args: JsonObject): string;
 }
 
@@ -74,7 +72,9 @@ const READ = { method: 'GET', annotations: { readOnlyHint: true, openWorldHint: 
 const ADDS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };
 const CHANGES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false };
 const CREDENTIALS = 'Needs credentials of an account that may do that.';
-const ID = idParameters('event');
+/** The id, and the password of a protected event. */
+const READ_PARAMETERS = idParameters('event');
+const ID = READ_PARAMETERS[0]!;
 
 function listTool(kind: Kind, description: string): Tool {
   const parameters = LIST_PARAMETERS[kind]
@@ -90,7 +90,7 @@ function changeTool(
   request: Pick<Tool, 'name' | 'description' | 'method' | 'values'>,
   parameters: readonly Parameter[],
 ): Tool {
-  const inputSchema = schemaOf([ID[0]!, ...parameters], { dry_run: DRY_RUN });
+  const inputSchema = schemaOf([ID, ...parameters], { dry_run: DRY_RUN });
   return { ...request, path: '/events/{id}', inputSchema, annotations: CHANGES, text: eventText };
 }
 
@@ -107,7 +107,7 @@ export const READ_TOOLS: readonly Tool[] = [
     name: 'get_event',
     description: 'Everything about one event, by its id.',
     path: '/events/{id}',
-    inputSchema: schemaOf(ID),
+    inputSchema: schemaOf(READ_PARAMETERS),
     text: eventText,
   },
   listTool('venue', 'The places where events take place.'),

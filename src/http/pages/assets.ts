@@ -40,10 +40,7 @@ export function asset(extension: string, data: string | Buffer): Asset {
 /** The URL of an asset with its version, relative to the page. */
 export const assetUrl = (name: string, assets: Assets): string => `-/assets/${name}?v=${assets.get(name)!.version}`;
 
-/**
- * Sends the asset.
- * @param cacheControl by default, caches may store a URL with the current version forever, and revalidate others
- */
+/** @param cacheControl by default, caches may store a URL with the current version forever, and revalidate others */
 export async function sendAsset(ctx: Context, asset: Asset, cacheControl?: string, status = 200): Promise<void> {
   const { extension, version, content } = asset;
   const ofVersion = ctx.query.v === version ? `public, max-age=${A_YEAR_SECONDS}, immutable` : 'no-cache';

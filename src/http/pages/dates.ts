@@ -47,7 +47,6 @@ function formatsOf(locale: string) {
   const formatter = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
   const date = { day: 'numeric', month: 'long' } as const;
-  const clock = { hour: 'numeric', minute: '2-digit' } as const;
   return {
     day: formatter({ weekday: 'long', ...date }),
     dayAndYear: formatter({ weekday: 'long', ...date, year: 'numeric' }),
@@ -56,14 +55,11 @@ function formatsOf(locale: string) {
     month: formatter({ month: 'long', year: 'numeric' }),
     shortMonth: formatter({ month: 'short' }),
     weekday: formatter({ weekday: 'short' }),
-    clock: formatter(clock),
+    clock: formatter({ hour: 'numeric', minute: '2-digit' }),
   };
 }
 
-/**
- * A range of times that stays on one line, `7:30 – 9:00 PM`: its spaces do not break, and a word joiner
- * follows the dash.
- */
+/** Keeps `7:30 – 9:00 PM` on one line: its spaces do not break, and a word joiner follows the dash. */
 const unbroken = (range: string): string => range.replace(/[\u2009 ]/g, '\u202f').replaceAll('–', '–\u2060');
 
 type DateTexts = Record<'today' | 'tomorrow' | 'allDay', string>;
@@ -91,7 +87,6 @@ export class Dates {
     return this.format(day.slice(0, 4) === today.slice(0, 4) ? 'day' : 'dayAndYear', day);
   }
 
-  /** Today, Tomorrow, or the day. */
   relativeDay(day: string, today: string): string {
     if (day === today) return this.#texts.today;
     return day === addDays(today, 1) ? this.#texts.tomorrow : this.day(day, today);

@@ -57,7 +57,7 @@ ${page !== undefined && html`<p class="more"><a href="${page}" rel="noopener">${
 </article>`;
 }
 
-/** The largest size that fits into the dialog twice over, or the original. */
+/** The smallest size that fills the dialog, or the original. */
 function picture({ event: { image } }: EventDetails): Html | false {
   if (!image) return false;
   const sizes = Object.values(image.sizes ?? {}).filter(({ width }) => width >= 600 && width <= 1400);

@@ -14,10 +14,7 @@ const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 
 type UrlOf = (id: number) => string;
 
-/**
- * A data block, which browsers do not run; nothing without events for search engines. `<` is escaped, so that no text
- * can end it.
- */
+/** A data block, which browsers do not run; nothing without events. `<` is escaped, so that no text can end it. */
 export function jsonLdScript(events: PublicEvent[], urlOf: UrlOf, isCurrencyKnown: boolean): Html | false {
   const graph = events.flatMap((event) => eventData(event, urlOf(event.id), isCurrencyKnown) ?? []);
   if (graph.length === 0) return false;

@@ -25,7 +25,7 @@ export interface LandingQuery {
   /** Of the list, from 1. */
   page?: number | undefined;
   /** A search of past events, the latest first. */
-  past?: boolean | undefined;
+  past?: true | undefined;
   /** Shows the details of this event. */
   event?: number | undefined;
   /** Ids as text. */
@@ -60,18 +60,19 @@ export function parseLandingQuery(querystring: string): LandingQuery {
   const query: LandingQuery = {
     view: VIEWS.find((view) => view === params.get('view')),
     month: matching('month', MONTH),
-    day: parseWallTime(`${day} 00:00:00`) === undefined ? undefined : day,
+    // Not `2027-02-30`.
+    day: day !== undefined && parseWallTime(`${day} 00:00:00`) !== undefined ? day : undefined,
     page: Math.min(number('page') ?? 1, MAX_PAGE),
-    past: params.get('past') === '1',
+    past: params.get('past') === '1' || undefined,
     event: number('event'),
     filters,
   };
-  return { ...query, past: isPast(query) };
+  return { ...query, past: isPast(query) || undefined };
 }
 
 /** Only a search has past events: a month or a day has its own. */
-const isPast = ({ past, month, day, filters }: LandingQuery): boolean | undefined =>
-  (past && filters.search !== undefined && month === undefined && day === undefined) || undefined;
+const isPast = ({ past, month, day, filters }: LandingQuery): boolean =>
+  past === true && filters.search !== undefined && month === undefined && day === undefined;
 
 /** The view that the query asks for; undefined if the width of the screen decides. */
 export const viewOf = ({ view, day, filters }: LandingQuery): View | undefined =>
@@ -82,7 +83,7 @@ export function queryText(query: LandingQuery): string {
   const { view, month, day, page, event, filters } = query;
   const params = new URLSearchParams();
   const later = page === 1 ? undefined : page;
-  const values = { view, month, day, page: later, ...filters, past: isPast(query) && 1, event };
+  const values = { view, month, day, page: later, ...filters, past: isPast(query) ? 1 : undefined, event };
   for (const [name, value] of Object.entries(values)) if (value !== undefined) params.set(name, String(value));
   return params.size > 0 ? `?${params}` : '';
 }

@@ -1,11 +1,12 @@
-// The landing page: filters, links to months and views, the events as a list and as a month, subscription.
+// The landing page: filters, links to months and views, the events as a list, subscription.
 
 import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { subscribeLinks } from './calendar-links.ts';
-import { addDays, shiftMonth, spanOf, weekdayOf } from './dates.ts';
+import { shiftMonth, spanOf } from './dates.ts';
 import { hrefOf, type LandingQuery, VIEWS, type View, viewOf } from './landing-query.ts';
 import { fill, type Language } from './language.ts';
+import { type MonthView, monthGrid } from './month-template.ts';
 import { type Brand, Html, html, pageFrame } from './page-template.ts';
 import type { DayRange, EventList, FilterOptions, PublicEvent } from './read-events.ts';
 
@@ -32,7 +33,7 @@ export function landingPage({ brand, query, title, head, content }: LandingPage)
 <script type="module" src="${asset('landing.mjs')}"></script>
 ${head}`,
     body: html`<main id="main" tabindex="-1">
-<p id="notice" role="status" data-away="${texts.away}" data-stale="${texts.stale}"></p>
+<p id="notice" class="visually-hidden" role="status" data-away="${texts.away}" data-stale="${texts.stale}"></p>
 ${content}
 </main>
 <footer><a href="${root}docs">${texts.forDevelopers}</a></footer>
@@ -47,19 +48,12 @@ ${content}
 export const backLink = ({ root, language: { texts } }: Brand, query: LandingQuery): Html =>
   html`<p class="back"><a href="${root}${hrefOf(query, { event: undefined })}">${texts.allEvents}</a></p>`;
 
-interface EventsView {
-  query: LandingQuery;
-  today: string;
-  language: Language;
+interface EventsView extends MonthView {
   /** The days of the list. */
   range: DayRange;
   list: EventList;
-  /** The month that the month view shows, `YYYY-MM`. */
-  month: string;
   /** Undefined if the query asks for the list. */
   ofMonth: EventList | undefined;
-  /** A CSS class with the colour of the event's category. */
-  colorClass: (event: PublicEvent) => string;
   options: FilterOptions;
   /** The next event, if the shown days have none. */
   next: PublicEvent | undefined;
@@ -129,7 +123,7 @@ ${links.map(({ name: program, url }) => html`<a class="button" href="${url}">${p
 
 /** From a search of what is to come to one of what is past, and back. */
 function searchLink({ query, language: { texts } }: EventsView): Html | false {
-  const href = hrefOf(query, { past: !query.past || undefined, page: 1 });
+  const href = hrefOf(query, { past: query.past ? undefined : true, page: 1 });
   const text = query.past ? texts.searchUpcoming : texts.searchPast;
   return query.filters.search !== undefined && html`<p><a id="past" href="${href}">${text}</a></p>`;
 }
@@ -191,8 +185,7 @@ function viewLinks({ query, month, today, language: { texts } }: EventsView): Ht
 ${links}</nav>`;
 }
 
-// The list: events by the day they start, each once.
-
+/** Events by the day they start, each once. */
 function eventList(view: EventsView): Html {
   const { list, range, query, today, language } = view;
   const { texts, dates } = language;
@@ -204,8 +197,7 @@ function eventList(view: EventsView): Html {
   });
   const heading = (day: string) =>
     day === 'running' ? (range.first === today ? texts.now : texts.running) : dates.relativeDay(day, today);
-  // The API lists an event that ended in the night to the first day, because it overlaps that day. The page
-  // does not show it.
+  // The API lists an event that ended in the night to the first day, because it overlaps that day. The page does not.
   days.delete('over');
   if (days.size === 0)
     return html`<p class="empty">${query.filters.search === undefined ? texts.noEvents : texts.noneFound}</p>`;
@@ -241,129 +233,4 @@ ${page > 1 && html`<a id="earlier" class="button" href="${hrefOf(query, { page: 
 <span>${fill(texts.pageOf, { page, pages })}</span>
 ${page < pages && html`<a id="later" class="button" href="${hrefOf(query, { page: page + 1 })}">${texts.later}</a>`}
 </nav>`;
-}
-
-// The month: weeks as grids, in which an event of several days is one bar per week.
-
-/** Rows of a week, below the row of the dates; `landing.css` has as many classes. */
-const LANES = 4;
-
-/** The days from the first week of the month to its last. */
-export function monthRange(month: string, firstWeekday: number): { first: string; last: string } {
-  const first = `${month}-01`;
-  const last = addDays(`${shiftMonth(month, 1)}-01`, -1);
-  const daysSince = (day: string) => (weekdayOf(day) - firstWeekday + 7) % 7;
-  return { first: addDays(first, -daysSince(first)), last: addDays(last, 6 - daysSince(last)) };
-}
-
-function monthGrid(ofMonth: EventList, view: EventsView): Html {
-  const { month, language } = view;
-  const { dates, texts } = language;
-  const { first, last } = monthRange(month, dates.firstWeekday);
-  const weeks: string[][] = [];
-  for (let day = first; day <= last; day = addDays(day, 7))
-    weeks.push(Array.from({ length: 7 }, (_, offset) => addDays(day, offset)));
-  const missing = ofMonth.total - ofMonth.events.length;
-  const weekdays = weeks[0]!.map((day) => html`<span>${dates.format('weekday', day)}</span>`);
-  return html`<div class="weekdays" aria-hidden="true">${weekdays}</div>
-${ofMonth.total === 0 && html`<p class="empty">${texts.noEvents}</p>`}
-${weeks.map((days) => week(days, ofMonth, view))}
-${missing > 0 && html`<p class="empty">${language.counted(texts.moreInList, missing)}</p>`}
-${legend(ofMonth, view)}`;
-}
-
-/** What the colours mean: the first categories of the shown events. */
-function legend({ events }: EventList, { query, language, colorClass }: EventsView): Html | false {
-  const items = new Map<number, Html>();
-  for (const event of events) {
-    const [category] = event.categories;
-    if (!category) continue;
-    const href = hrefOf(query, { filters: { ...query.filters, categories: String(category.id) } });
-    items.set(
-      category.id,
-      html`<li class="${colorClass(event)}"><a href="${href}">${textLine(category.name)}</a></li>`,
-    );
-  }
-  return (
-    items.size > 0 && html`<ul class="legend" aria-label="${language.texts.categories}">${[...items.values()]}</ul>`
-  );
-}
-
-interface Bar {
-  event: PublicEvent;
-  /** Columns of the week, from 0. */
-  from: number;
-  to: number;
-  startsHere: boolean;
-  endsHere: boolean;
-}
-
-function week(days: string[], { events }: EventList, view: EventsView): Html {
-  const bars = barsOf(days, events);
-  const { lanes, hidden } = placed(bars);
-  const { language } = view;
-  const counted = (others: number) => language.counted(language.texts.more, others);
-  return html`<ol class="week">${days.map((day, column) => {
-    const shown = lanes.flatMap((lane, row) =>
-      lane.filter(({ from }) => from === column).map((one) => bar(one, row, view)),
-    );
-    const classes = `c${column}${day === view.today ? ' today' : ''}${day.startsWith(view.month) ? '' : ' other'}`;
-    const others = hidden[column]!;
-    const date = language.dates.format('dayAndYear', day);
-    const ofDay = hrefOf(view.query, { day, view: undefined, month: undefined, page: 1 });
-    return html`<li>
-<time class="date ${classes}" datetime="${day}"><span class="visually-hidden">${date}</span>
-<span aria-hidden="true">${Number(day.slice(8))}</span></time>
-${shown}
-${others > 0 && html`<a class="others c${column}" href="${ofDay}">${counted(others)}</a>`}
-</li>`;
-  })}</ol>`;
-}
-
-/** The bars of a week: by their first day, longer ones first. */
-function barsOf(days: string[], events: PublicEvent[]): Bar[] {
-  const [weekStart, weekEnd] = [days[0]!, days[6]!];
-  return events
-    .flatMap((event) => {
-      const { first, last } = spanOf(event);
-      if (last < weekStart || first > weekEnd) return [];
-      // -1 of a day of another week.
-      const [from, to] = [days.indexOf(first), days.indexOf(last)];
-      return { event, from: Math.max(from, 0), to: to < 0 ? 6 : to, startsHere: from >= 0, endsHere: to >= 0 };
-    })
-    .sort((a, b) => a.from - b.from || b.to - a.to);
-}
-
-/** Puts each bar into the first lane that is free. `hidden` counts, for each day, the bars without a free lane. */
-function placed(bars: Bar[]): { lanes: Bar[][]; hidden: number[] } {
-  const lanes: Bar[][] = Array.from({ length: LANES }, () => []);
-  const hidden = Array<number>(7).fill(0);
-  for (const one of bars) {
-    const lane = lanes.find((others) => (others.at(-1)?.to ?? -1) < one.from);
-    if (lane) lane.push(one);
-    else for (let column = one.from; column <= one.to; column++) hidden[column]! += 1;
-  }
-  return { lanes, hidden };
-}
-
-function bar(
-  { event, from, to, startsHere, endsHere }: Bar,
-  row: number,
-  { query, today, language, colorClass }: EventsView,
-): Html {
-  const { dates } = language;
-  const span = spanOf(event);
-  const isSeveralDays = span.last > span.first;
-  const time = isSeveralDays
-    ? html`<span class="visually-hidden">${dates.days(span, today)} </span>`
-    : !event.all_day && html`<span class="clock">${dates.format('clock', event.start_date)}</span> `;
-  const ends = `${startsHere ? '' : ' continued'}${endsHere ? '' : ' continues'}`;
-  const classes = `c${from} s${to - from + 1} r${row} ${colorClass(event)}${ends}`;
-  const href = hrefOf(query, { event: event.id });
-  // Half a column has room for "Cancelled:" or for the title.
-  const title =
-    event.event_status === 'cancelled'
-      ? html`<span class="visually-hidden">${language.state(event)}: </span><s>${textLine(event.title)}</s>`
-      : language.title(event);
-  return html`<a class="entry ${classes}" href="${href}" data-event="${event.id}">${time}${title}</a>`;
 }

@@ -26,13 +26,15 @@ async function load(url, options = {}) {
 /** Errors are visible, other messages are for screen readers. */
 function say(text, isError = false) {
   notice.classList.toggle('error', isError);
+  notice.classList.toggle('visually-hidden', !isError);
   if (notice.textContent !== text) notice.textContent = text;
 }
 
 const elementsOf = (id) => [...document.querySelectorAll(`#events [data-event="${CSS.escape(id)}"]`)];
 
 /** How to find an element again after its replacement: an event over several weeks has several elements. */
-function placeOf({ id, dataset }, element) {
+function placeOf(element) {
+  const { id, dataset } = element;
   return { id, event: dataset.event, index: dataset.event ? elementsOf(dataset.event).indexOf(element) : 0 };
 }
 
@@ -46,7 +48,7 @@ function replaceEvents(next) {
   const current = eventsOf(document);
   if (next.outerHTML === sent) return;
   sent = next.outerHTML;
-  const focused = current.contains(document.activeElement) && placeOf(document.activeElement, document.activeElement);
+  const focused = current.contains(document.activeElement) && placeOf(document.activeElement);
   current.replaceWith(next);
   applyView(document.documentElement.dataset.requested);
   if (focused) focusAgain(focused);
@@ -81,7 +83,7 @@ async function openEvent(url, signal) {
   prepareShare();
   document.title = page.title;
   if (!dialog.open) {
-    opener = placeOf(document.activeElement, document.activeElement);
+    opener = placeOf(document.activeElement);
     dialog.showModal();
   }
   dialog.scrollTop = 0;

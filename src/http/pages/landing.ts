@@ -15,8 +15,9 @@ import { addDays, shiftMonth } from './dates.ts';
 import { eventArticle } from './event-template.ts';
 import { jsonLdScript } from './json-ld-template.ts';
 import { type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
-import { backLink, eventsView, landingPage, monthRange } from './landing-template.ts';
+import { backLink, eventsView, landingPage } from './landing-template.ts';
 import { fill } from './language.ts';
+import { monthRange } from './month-template.ts';
 import { type Brand, Html, html } from './page-template.ts';
 import { type DayRange, EventReader, type FilterOptions, type PublicEvent } from './read-events.ts';
 
@@ -79,9 +80,8 @@ export class Landing {
   }
 
   /**
-   * Renders the page for a query string. Throws what the API throws: 404 for an event that the public does not see, 503
-   * until the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is
-   * kept takes none.
+   * Throws what the API throws: 404 for an event that the public does not see, 503 until the initial sync is complete.
+   * Calls `charge` for each read of the API that the page takes; a page that is kept takes none.
    */
   async page(querystring: string, brand: Brand, charge: () => void): Promise<Asset> {
     const { replicaVersion, today, site } = this.#options;
@@ -118,18 +118,19 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
 
   async #renderEvents(reader: EventReader, query: LandingQuery, brand: Brand): Promise<Html> {
     const { name, language } = brand;
+    const { filters } = query;
     const day = this.#options.today();
     const month = query.month ?? (query.day ?? day).slice(0, 7);
     const range = listRange(query, day);
     const list = await reader.list(range, query);
     const options = (await this.#filterOptions.fetch(this.#options.replicaVersion(), { context: reader }))!;
     const days = monthRange(month, language.dates.firstWeekday);
-    // Also of a visitor who has chosen no view: then the page has both, and its script shows one.
-    const hasGrid = viewOf(query) !== 'list';
-    const ofMonth = hasGrid ? await reader.many(days, query.filters, MAX_MONTH_EVENTS) : undefined;
-    const end = hasGrid ? days.last : range.last;
-    const isEmpty = end !== undefined && (ofMonth ?? list).total === 0;
-    const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, query.filters, endsAfter)}`;
+    // If the visitor has chosen no view, the page has both, and its script shows one.
+    const ofMonth = viewOf(query) === 'list' ? undefined : await reader.many(days, filters, MAX_MONTH_EVENTS);
+    const shown = ofMonth ? { total: ofMonth.total, last: days.last } : { total: list.total, last: range.last };
+    // A list without a last day has every later event: none is next.
+    const after = shown.total === 0 && shown.last !== undefined ? addDays(shown.last, 1) : undefined;
+    const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, filters, endsAfter)}`;
     // Calendar apps remove what the file lacks: it has the events of the last month too.
     const calendarFile = feed('events.ics', '-1month');
     const content = eventsView({
@@ -141,7 +142,7 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
       list,
       month,
       ofMonth,
-      next: isEmpty ? (await reader.list({ first: addDays(end, 1) }, { filters: query.filters })).events[0] : undefined,
+      next: after === undefined ? undefined : (await reader.list({ first: after }, { filters })).events[0],
       options,
       name,
       calendarFile,

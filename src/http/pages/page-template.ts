@@ -1,5 +1,4 @@
-// Builds pages of HTML: a template tag that escapes every value, and the frame of every page: head, bar with logo and
-// name, content.
+// Builds pages of HTML: a template tag that escapes every value, and the frame of every page: head, bar and content.
 
 import { escapeHtml } from '../../text/html.ts';
 import type { Language } from './language.ts';

@@ -1,0 +1,112 @@
+// What WordPress's errors mean: one of the gateway's kinds, the invalid fields, and whether something may be written.
+
+import { CmsRejected, type RejectionKind } from '../../errors.ts';
+import { isObject } from '../../model/json.ts';
+import { type CmsResponse, errorCode, isWrite } from '../http-exchange.ts';
+import type { CmsRecord } from '../port.ts';
+
+/** `kind` and `fields`: of the rejection. `isEarly`: WordPress gives the error before it writes anything. */
+interface Meaning {
+  kind?: RejectionKind;
+  fields?: readonly string[];
+  isEarly?: true;
+}
+
+const EARLY = { isEarly: true } as const;
+
+/**
+ * By WordPress's own error codes. A create inserts a post before WordPress checks its terms and meta fields, and the
+ * post stays: such an error is not early. Nor is a code that a plugin is likely to use as well, at any time.
+ */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  rest_post_invalid_id: { kind: 'not-found' },
+  rest_term_invalid: { kind: 'not-found' },
+  rest_user_invalid_id: { kind: 'not-found' },
+  rest_forbidden: { kind: 'not-visible' },
+  rest_no_route: { kind: 'no-collection' },
+  rest_not_logged_in: { kind: 'unauthenticated', ...EARLY },
+  incorrect_password: { kind: 'unauthenticated', ...EARLY },
+  invalid_username: { kind: 'unauthenticated', fields: ['username'], ...EARLY },
+  invalid_email: { kind: 'unauthenticated', fields: ['email'], ...EARLY },
+  rest_already_trashed: { kind: 'in-trash', ...EARLY },
+  rest_trash_not_supported: { kind: 'no-trash', ...EARLY },
+  rest_invalid_author: { kind: 'invalid', fields: ['author'], ...EARLY },
+  rest_invalid_featured_media: { kind: 'invalid', fields: ['featured_media'] },
+  empty_content: { kind: 'invalid', fields: ['title'], ...EARLY },
+  empty_term_name: { kind: 'invalid', fields: ['name'], ...EARLY },
+  /** Of a term: its name is too long for the database. */
+  db_insert_error: { kind: 'failed', fields: ['name'] },
+  duplicate_term_slug: { kind: 'conflict', fields: ['slug'], ...EARLY },
+  term_exists: { kind: 'conflict', fields: ['name'], ...EARLY },
+  missing_parent: EARLY,
+  /** Only of a mapping of somebody's own that writes WordPress's `sticky`. The bundled ones do not. */
+  rest_cannot_assign_sticky: EARLY,
+  rest_cannot_assign_term: EARLY,
+  rest_cannot_create: EARLY,
+  rest_cannot_edit_others: EARLY,
+  rest_cannot_publish: EARLY,
+  rest_missing_callback_param: EARLY,
+  rest_post_exists: EARLY,
+  rest_taxonomy_not_hierarchical: EARLY,
+};
+
+/** The code of an error without one, as some plugins send it. */
+const FALLBACK_CODE = 'rest_upstream_error';
+
+/** Converts the error body `{code, message, data}` of a response with status 400 or more. */
+export function rejection({ status, json }: Pick<CmsResponse, 'status' | 'json'>, method: string, route: string) {
+  const body = isObject(json) ? json : {};
+  const code = errorCode(json) || FALLBACK_CODE;
+  const data = isObject(body.data) ? body.data : {};
+  const cmsMessage = typeof body.message === 'string' ? body.message : `The CMS answered with status ${status}.`;
+  // WordPress's message does not name the route.
+  const message = code === 'rest_no_route' ? `The CMS has no route ${method} ${route}.` : cmsMessage;
+  return new CmsRejected(kindOf(status, code, data), invalidReasons(data) || message, {
+    status,
+    code,
+    fields: MEANINGS[code]?.fields ?? invalidFields(data),
+    ...(code === 'term_exists' && { existingId: Number(data.term_id ?? 0) }),
+    written: isWrite(method) && !isBeforeWrite(status, code, data) ? 'unknown' : 'no',
+  });
+}
+
+/**
+ *     404 rest_post_invalid_id                 not-found
+ *     500 rest_forbidden                       failed: a plugin may use WordPress's codes for whatever it refuses
+ *     403 rest_cannot_edit                     forbidden
+ *     400 of any other code; with `params`     invalid
+ *     404 or 500 of any other code             failed
+ */
+function kindOf(status: number, code: string, data: CmsRecord): RejectionKind {
+  const kind = MEANINGS[code]?.kind;
+  const isRefused = status === 401 || status === 403;
+  const isMisused = (kind === 'not-found' && status !== 404) || (kind === 'not-visible' && !isRefused);
+  if (kind && !isMisused) return kind;
+  if (isRefused) return 'forbidden';
+  return data.params !== undefined || (status < 500 && status !== 404) ? 'invalid' : 'failed';
+}
+
+const isBeforeWrite = (status: number, code: string, data: CmsRecord): boolean =>
+  status === 401 ||
+  MEANINGS[code]?.isEarly === true ||
+  /^rest_upload_\w+$/.test(code) ||
+  // With `params`, the error comes from the validation of the parameters.
+  (code === 'rest_invalid_param' && data.params !== undefined);
+
+/**
+ * The parameters that WordPress names as invalid. A message may begin with a more exact location than its
+ * key: `meta.start is not ...`, `acf[price] is not ...`, `price is a required property of acf`.
+ */
+function invalidFields({ params, details }: CmsRecord): string[] {
+  return Object.entries(isObject(params) ? params : {}).flatMap(([key, message]) => {
+    const first = typeof message === 'string' ? message.split(' ', 1)[0]! : '';
+    const detail = isObject(details) ? details[key] : undefined;
+    const isMissing = isObject(detail) && detail.code === 'rest_property_required';
+    const location = (isMissing ? `${key}.${first}` : first).replaceAll('[', '.').replaceAll(']', '');
+    return location.startsWith(`${key}.`) ? [key, location] : [key];
+  });
+}
+
+/** WordPress's message about invalid parameters names them without the reasons. */
+const invalidReasons = ({ params }: CmsRecord): string =>
+  isObject(params) ? Object.values(params).map(String).join(' ') : '';

@@ -1,0 +1,42 @@
+// Lists of a host whose PHP fails with large pages: they are read ten records at a time.
+
+import { CmsUnavailable } from '../../errors.ts';
+import type { RestCall } from '../client.ts';
+import { isServerError } from '../http-exchange.ts';
+
+const SMALL_PAGE = 10;
+
+/**
+ * Asks for a page ten records at a time where the site fails with a 5xx, and from then on for every page of that route.
+ * The caller gets the page as one response.
+ */
+export function inSmallerPages(call: RestCall): RestCall {
+  const failing = new Set<string>();
+
+  return async (method, route, parts = {}, options = {}) => {
+    const { per_page: wanted, page = 1, offset, ...query } = parts.query ?? {};
+    if (method !== 'GET' || typeof wanted !== 'number' || wanted <= SMALL_PAGE || wanted % SMALL_PAGE !== 0)
+      return call(method, route, parts, options);
+    if (!failing.has(route))
+      try {
+        // Five failures in a row open the circuit breaker: this one is not repeated.
+        return await call(method, route, { ...parts, callerAsksForFewer: true }, options);
+      } catch (error) {
+        if (!(error instanceof CmsUnavailable && isServerError(error))) throw error;
+      }
+    const first = Number(offset ?? (Number(page) - 1) * wanted);
+    const records: unknown[] = [];
+    for (let at = first; ; at += SMALL_PAGE) {
+      const position = offset === undefined ? { page: at / SMALL_PAGE + 1 } : { offset: at };
+      const part = { query: { ...query, ...position, per_page: SMALL_PAGE } };
+      const response = await call('GET', route, part, options);
+      // Not before: a host that fails with ten records too is down.
+      failing.add(route);
+      if (!Array.isArray(response.json)) return response;
+      records.push(...response.json);
+      const end = at + SMALL_PAGE;
+      const hasMore = end < Number(response.headers['x-wp-total']);
+      if (end >= first + wanted || !hasMore) return { ...response, json: records };
+    }
+  };
+}

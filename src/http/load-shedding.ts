@@ -1,0 +1,67 @@
+// Load shedding: rejects requests with 503 before any work is done, if accepting them would make all others wait.
+
+import type { IncomingMessage } from 'node:http';
+import type { Config } from '../config-schema.ts';
+import { overloaded } from '../interface/errors.ts';
+import type { ClientAddress } from './client-address.ts';
+import { network48Of, SharedSlots } from './client-limits.ts';
+import type { Middleware } from './state.ts';
+
+export type LoadSheddingOptions = Pick<Config['limits'], 'overloadMs' | 'bodiesAtOnce'>;
+
+/**
+ * The first requests of a turn are never shed: a page with its assets sends about this many, however long the
+ * operating system suspends the process meanwhile.
+ */
+const NEVER_SHED = 16;
+
+/**
+ * Returns a function that counts a request and tells whether the process is overloaded. The measure is one
+ * turn of the event loop, from its first request until all requests that had arrived are answered. A turn
+ * takes about a millisecond under little load, and grows with the queue when more requests arrive than the
+ * process can answer.
+ */
+export function createOverloadCheck(overloadMs: number, clockMs = () => performance.now()): () => boolean {
+  let turnStartMs: number | undefined;
+  let requestsInTurn = 0;
+
+  return function isOverloaded() {
+    requestsInTurn += 1;
+    if (turnStartMs === undefined) {
+      turnStartMs = clockMs();
+      requestsInTurn = 1;
+      // Runs after every request that had arrived has been read.
+      setImmediate(() => {
+        turnStartMs = undefined;
+      });
+      return false;
+    }
+    return requestsInTurn > NEVER_SHED && clockMs() - turnStartMs > overloadMs;
+  };
+}
+
+/**
+ * Rejects requests under overload, and requests with a body while `bodiesAtOnce` others are in progress or a tenth of
+ * them come from the same network.
+ */
+export function loadShedding(options: LoadSheddingOptions, clientAddress: ClientAddress): Middleware {
+  const isOverloaded = createOverloadCheck(options.overloadMs);
+  const bodies = new SharedSlots(options.bodiesAtOnce);
+
+  return function loadSheddingMiddleware({ req, res }, next) {
+    if (isOverloaded()) throw hasBody(req) ? OVERLOADED_WITH_BODY : OVERLOADED;
+    if (hasBody(req)) {
+      const network = network48Of(clientAddress(req));
+      if (!bodies.tryTake(network)) throw OVERLOADED_WITH_BODY;
+      res.once('close', () => bodies.release(network));
+    }
+    return next();
+  };
+}
+
+/** Created once: thousands may be thrown in a second. */
+const OVERLOADED = overloaded();
+const OVERLOADED_WITH_BODY = overloaded({ Connection: 'close' });
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
