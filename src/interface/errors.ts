@@ -1,6 +1,7 @@
 // The API's error catalogue: the status, code and message of every error, as The Events Calendar answers them.
 
 import { ApiError, type CmsRejected, type CmsUnavailable, type ReplicaError } from '../errors.ts';
+import type { JsonObject } from '../model/json.ts';
 import { type Kind, type LinkedKind, PLURALS, type PostKind } from '../model/records.ts';
 
 export interface ParamError {
@@ -55,7 +56,6 @@ export function unreadableRequest(status: number): ApiError {
   return new ApiError(status, code, message);
 }
 
-/** The API has no such path, or the path does not have this method. */
 export const noRoute = (): ApiError =>
   new ApiError(404, 'rest_no_route', 'No route was found matching the URL and request method.');
 
@@ -127,7 +127,6 @@ export function termNameTaken(kind: 'category' | 'tag', termId: number): ApiErro
   });
 }
 
-/** The `namespace` parameter of the API root names another namespace. */
 export const unknownNamespace = (): ApiError =>
   new ApiError(404, 'rest_invalid_namespace', 'The specified namespace could not be found.');
 
@@ -232,17 +231,10 @@ export const keysUnavailable = (cause: unknown): ApiError => {
   return new ApiError(503, 'calendar_keys_unavailable', message, { headers: { 'Retry-After': '5' }, cause });
 };
 
-export const upstreamAway = (
-  message: string,
-  data: Record<string, unknown>,
-  retryAfterS: number,
-  cause: Error,
-): ApiError =>
-  new ApiError(503, 'calendar_upstream_away', message, {
-    data,
-    headers: { 'Retry-After': String(retryAfterS) },
-    cause,
-  });
+export const upstreamAway = (message: string, data: JsonObject, retryAfterS: number, cause: Error): ApiError => {
+  const headers = { 'Retry-After': String(retryAfterS) };
+  return new ApiError(503, 'calendar_upstream_away', message, { data, headers, cause });
+};
 
 /** By the part of the credentials that is wrong. */
 const WRONG_PARTS: Readonly<Record<string, readonly [code: string, message: string]>> = {
@@ -257,17 +249,15 @@ export function invalidCredentials(error: CmsRejected): ApiError {
   return new ApiError(401, code, message, { cause: error });
 }
 
+const OUTCOME_UNKNOWN =
+  'The site did not answer after the change was sent: it may or may not have been made. Look at the record, with ' +
+  '`Cache-Control: no-cache`, before you try again.';
+
 /** The CMS did not respond: 502 if a write may have happened, otherwise 503. */
 export function unavailableError(error: CmsUnavailable): ApiError {
-  if (error.outcomeUnknown) {
-    return new ApiError(
-      502,
-      'calendar_outcome_unknown',
-      'The site did not answer after the change was sent: it may or may not have been made. Look at the ' +
-        'record, with `Cache-Control: no-cache`, before you try again.',
-      { data: { reason: error.reason }, cause: error },
-    );
-  }
+  const data = { reason: error.reason };
+  if (error.outcomeUnknown)
+    return new ApiError(502, 'calendar_outcome_unknown', OUTCOME_UNKNOWN, { data, cause: error });
   const message = 'The site behind this calendar does not answer at the moment. Try again shortly.';
-  return upstreamAway(message, { reason: error.reason }, error.retryAfterS ?? 5, error);
+  return upstreamAway(message, data, error.retryAfterS ?? 5, error);
 }

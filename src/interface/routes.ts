@@ -24,11 +24,9 @@ export type Operation =
   | 'read'
   | 'update'
   | 'delete'
-  /** The events of a list, or one event, as an iCalendar file. */
+  // An iCalendar file of a list or one event, an Atom feed, and what the public lists gained, changed and lost.
   | 'calendar'
-  /** The events of a list as an Atom feed. */
   | 'feed'
-  /** What the public lists gained, changed and lost. */
   | 'changes';
 
 export const WRITE_OPERATIONS: ReadonlySet<Operation> = new Set(['create', 'update', 'delete']);

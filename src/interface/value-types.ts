@@ -59,14 +59,12 @@ const numberBetween = (min: number, max: number): ParamType => ({
   parse: parseNumber,
 });
 
-/** Half the way around the Earth, rounded up: no place is further away. */
-const MAX_DISTANCE_KM = 20_038;
-
 /** Degrees; positive in the north. */
 export const latitude = numberBetween(-90, 90);
 /** Degrees; positive in the east. */
 export const longitude = numberBetween(-180, 180);
-export const distanceKm = numberBetween(0, MAX_DISTANCE_KM);
+/** At most half the way around the Earth, rounded up: no place is further away. */
+export const distanceKm = numberBetween(0, 20_038);
 
 /** A coordinate of a venue, which `''` and null remove. */
 const clearable = (coordinate: ParamType): ParamType => ({

@@ -165,7 +165,6 @@ export class Receiver {
     setState(this.#options.replica.db, this.#key, text);
   }
 
-  /** Resolves with whether the receiver has accepted it. */
   async #deliver(due: Due): Promise<boolean> {
     const { nowMs, observe } = this.#options;
     const startedMs = nowMs();

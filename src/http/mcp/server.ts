@@ -32,7 +32,6 @@ export interface McpOptions {
   services: Services;
 }
 
-/** Answers one JSON-RPC message. */
 export type AnswerMessage = (ctx: Context, message: object) => Promise<Response>;
 
 const INSTRUCTIONS =
