@@ -134,8 +134,8 @@ const newKindMemory = (replica: Replica, kind: Kind) => ({
   /** Stamps of records that are left out because the CMS's response with one alone is too large; until a scan. */
   tooLarge: new Map<number, RecordStamp>(),
   /**
-   * By how much the CMS's total is above the number of records here when none is missing: 2 if it counts two that a
-   * plugin hides, and with `dedupe` the rows that repeat records. A poll finds something missing by another difference.
+   * The CMS's total less the number of records here, while none is missing: 2 if the total counts two that a plugin
+   * hides, or rows that repeat records (`dedupe`). By any other difference a poll knows that something is missing.
    * Undefined: the list changed while all ids were compared; the next poll compares them again.
    */
   excess: 0 as number | undefined,

@@ -174,6 +174,7 @@ export async function refreshRecords(
   // Also those that the replica lacks: of an event that a poll has found gone before, a webhook may say only now that
   // it is in the trash, so that its calendar file must say CANCELLED.
   const deletable = missing.filter((id) => deletableAtOnce.has(id) || !suspended.has(id));
+  // The mark of the first request: what was written since then is not deleted.
   await deleteRecords(context, spec, deletable, firstReadMark);
   endSuspension(context, spec.kind, deletable);
 }

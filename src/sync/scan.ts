@@ -27,9 +27,8 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   await refreshSite(context);
   const isFirstTry = Object.keys(memory.initialSync).length === 0;
   const isEmpty = context.collections.every((spec) => countRecords(context, spec) === 0);
-  // It reads everything itself. A later try keeps the 0 of a change of the site meanwhile: what was read is outdated.
-  // So may be a record that another process read in the second of its last change, and that the list hides while it
-  // moves.
+  // This try reads everything itself. After any other the scan is due: what an earlier try, or another process, has read
+  // may be outdated without a new date. Example: the site moved to another zone, or an editor saved twice in a second.
   if (isFirstTry && isEmpty) memory.scanDueMs = clockMs() + scanIntervalMs;
   replica.beginInitialSync();
   // Another process may have written images before: the initial sync reads only those that the replica lacks.
