@@ -132,10 +132,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       { default: 900, minimum: 60, maximum: 86_400 },
       'Interval in seconds at which each source is read. Their servers belong to others: be sparing.',
     ),
-    privateSources: flag(
-      false,
-      'Whether sources may be in private networks and on other ports than 80 and 443; without it none reaches them.',
-    ),
+    privateSources: flag(false, 'Whether sources may be in private networks; without it none reaches them.'),
   }),
   // A feed's address may be a secret of its own, as the private address of a Google calendar.
   sources: {

@@ -4,7 +4,7 @@
 //
 //   plugins: [calendarGateway({ webhookUrl: 'http://GATEWAY:3001/-/changes', webhookSecret: process.env.CALENDAR_WEBHOOK_SECRET! })],
 
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { CollectionAfterChangeHook, CollectionAfterDeleteHook, Payload, PayloadRequest, Plugin } from 'payload';
 
 export interface CalendarGatewayOptions {
@@ -81,8 +81,7 @@ export const calendarGateway = (options: CalendarGatewayOptions): Plugin => {
   }
 
   async function send(changes: readonly Change[]): Promise<void> {
-    // The gateway accepts each webhook once: the id distinguishes it from another one of the same second.
-    const body = JSON.stringify({ kind: 'changes', id: randomUUID(), changes });
+    const body = JSON.stringify({ changes });
     const seconds = Math.floor(Date.now() / 1000);
     const signature = createHmac('sha256', webhookSecret).update(`${seconds}.${body}`).digest('hex');
     const response = await fetch(webhookUrl, {

@@ -44,8 +44,8 @@ export class LookupLimit {
     this.#takeLookups = createTokens(LOOKUP_BURST, LOOKUPS_PER_SECOND, clockMs);
   }
 
-  /** Whether the actor may cause this many calls to the CMS. An account always may. */
-  mayCall(actor: Actor, calls: number): boolean {
+  /** Counts this many calls to the CMS. False if the actor may not cause them now; an account always may. */
+  tryTake(actor: Actor, calls: number): boolean {
     return actor.account !== undefined || !this.#isComplete() || this.#takeLookups(calls);
   }
 
@@ -55,7 +55,7 @@ export class LookupLimit {
    * what `fetch` throws.
    */
   async lookUp<T>(actor: Actor, fetch: () => Promise<T>): Promise<T | undefined> {
-    if (!this.mayCall(actor, 1)) return undefined;
+    if (!this.tryTake(actor, 1)) return undefined;
     try {
       return await fetch();
     } catch (error) {

@@ -145,7 +145,7 @@ export async function missingPost(kind: PostKind, id: number, request: ApiReques
   const { replica, lookupLimit, cms } = request.services;
   if (kind === 'event') {
     if (kindOf(replica.db, id) !== undefined || getImage(replica.db, id)) return notAnEvent();
-    const mayAsk = lookupLimit.mayCall(request.actor, EXISTS_CALLS);
+    const mayAsk = lookupLimit.tryTake(request.actor, EXISTS_CALLS);
     if (!mayAsk) return unknownId(kind, id);
     if (await cms.exists(id, callOptions(request))) return notAnEvent();
   }

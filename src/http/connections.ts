@@ -15,8 +15,8 @@ export interface ConnectionOptions {
 /** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /**
- * Shutdown begins after ten turns without a new connection or request, at the latest after a thousand of these. Turns
- * and no time: on a busy machine twenty connections may take half a second.
+ * Shutdown begins after ten turns in which no connection or request has arrived, at the latest after a thousand more of
+ * them. Turns and no time: on a busy machine twenty connections may take half a second.
  */
 const IDLE_TURNS = 10;
 const MAX_ARRIVALS = 1000;
@@ -90,6 +90,7 @@ export class Connections {
 
   #onRequest(req: IncomingMessage, res: ServerResponse): void {
     const { socket } = req;
+    // `#accept` has refused it: Node may still parse what it had read.
     if (!this.#open.has(socket)) return;
     this.#arrivals += 1;
     const { remoteAddress = '' } = socket;
@@ -97,7 +98,7 @@ export class Connections {
     if (this.#unsentOf(network) > MAX_UNSENT_BYTES && !this.#isProxy(remoteAddress)) return void socket.destroy();
     this.#countUnsent(network, res);
     const previous = this.#open.get(socket);
-    // The response before it says that it is the last: the client repeats this request (RFC 9112, 9.6).
+    // The response before it says `Connection: close`, so this one is not answered: the client repeats its request.
     if (this.#isClosing && previous?.shouldKeepAlive === false) return;
     this.#open.set(socket, res);
     // Node gives a response its socket when the earlier ones have been sent.
@@ -124,7 +125,7 @@ export class Connections {
     });
   }
 
-  /** Closes the connection after this response, unless it gets another one. */
+  /** Closes the connection after this response, unless a later request of this connection has begun. */
   closeAfter(socket: Socket, res: ServerResponse | undefined): void {
     if (!res || res.writableFinished) return void socket.destroySoon();
     if (!res.headersSent) res.shouldKeepAlive = false;

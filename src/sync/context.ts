@@ -93,7 +93,7 @@ export const isOutdated = ({ changedAt }: SyncMemory, kind: KindOrImage, id: num
   (changedAt.peek(`${kind} ${id}`) ?? 0) > readMark;
 
 /** False if it is outdated. Else what requests with earlier read marks bring of this record is so from now on. */
-export function accepts(memory: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean {
+export function acceptIfCurrent(memory: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean {
   if (isOutdated(memory, kind, id, readMark)) return false;
   memory.changedAt.set(`${kind} ${id}`, readMark);
   return true;

@@ -13,7 +13,7 @@ import { eventIdsWith, occurrenceIds, stampsById, unusedEmbeddedIds } from '../s
 import { charactersOf } from '../text/text.ts';
 import { isTooLargeError, readByIds, readRecord } from './cms-reader.ts';
 import { idOf, idsPerRequest, isPublished } from './collections.ts';
-import { accepts, countRecords, isOutdated, logDecision, markDirty, type SyncContext } from './context.ts';
+import { acceptIfCurrent, countRecords, isOutdated, logDecision, markDirty, type SyncContext } from './context.ts';
 
 /** Of the records of one transaction, which blocks the event loop for a few milliseconds. One record may have more. */
 const BATCH_CHARACTERS = 50_000;
@@ -72,7 +72,7 @@ export async function ingestRecords(
 /** False if the record was written after it was requested, or stored from a later request: it is to be read again. */
 function acceptOrMarkDirty(context: SyncContext, spec: KindMapping, id: number, readMark: number): boolean {
   const { memory } = context;
-  if (!accepts(memory, spec.kind, id, readMark)) {
+  if (!acceptIfCurrent(memory, spec.kind, id, readMark)) {
     logDecision(context, spec.collection, 'refuse: changed after it was requested', { id, readMark });
     markDirty(memory, spec.kind, [id]);
     return false;
@@ -216,7 +216,7 @@ async function deleteRecords(
         const changes = occurrenceDeletes(occurrenceIds(replica.db, id), trashed.has(id));
         await applyToSeries(context, spec, id, readMark, changes);
       }
-    const deletable = batch.filter((id) => accepts(memory, kind, id, readMark));
+    const deletable = batch.filter((id) => acceptIfCurrent(memory, kind, id, readMark));
     // The CMS removes a deleted term from its events without touching `modified`.
     if (spec.storedAs === 'terms' && kind !== 'event')
       for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));

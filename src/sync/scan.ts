@@ -96,6 +96,7 @@ export async function continueScan(context: SyncContext): Promise<void> {
   const { lastImageId: last } = scan;
   // Undefined: all images were read, or the site refuses to show them.
   const lastImageId = await noteIfUnreadable(context, 'media', () => scanImages(context, last, PAGES_PER_COLLECTION));
+  // `restartScan` was called meanwhile.
   if (memory.scan !== scan) return;
   if (lastImageId !== undefined) {
     scan.lastImageId = lastImageId;

@@ -41,7 +41,7 @@ export function dayStartMs(year: number, month: number, day: number): number {
   return year > 99 ? Date.UTC(year, month, day) : new Date(0).setUTCFullYear(year, month, day);
 }
 
-/** When the calendar's day of this date starts: at midnight, or later on a site that says so. */
+/** When the calendar's day of this date starts, where days start at 05:00: of `2027-06-12 02:00:00` at 05:00, later. */
 export function startOfDay(wall: string, dayStarts = '00:00'): string {
   return `${wall.slice(0, 10)} ${dayStarts}:00`;
 }

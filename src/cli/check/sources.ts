@@ -44,7 +44,7 @@ async function judge(source: SourceSettings, { config, site }: Context, status: 
 /** The list of merges has a hundred of all sources: of the others it does not say why. */
 function mergedText(name: string, { sources = [], merged = [] }: Status): string {
   const count = sources.find((source) => source.name === name)?.merged ?? 0;
-  const reasons = new Set(merged.filter(({ source }) => source === name).map(({ why }) => why));
+  const reasons = [...new Set(merged.filter(({ source }) => source === name).map(({ why }) => why))];
   if (count === 0) return '';
-  return `${count} of the running gateway shown as another calendar's (${[...reasons].join('; ')})`;
+  return `${count} of the running gateway shown as another calendar's${reasons.length > 0 ? ` (${reasons.join('; ')})` : ''}`;
 }

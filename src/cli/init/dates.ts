@@ -77,6 +77,7 @@ function isDate({ values, type, path }: SiteField, decisions: DateDecisions): bo
  *   fields with values       start, end
  *   start_date, end_date     these
  *   start_date, b            `start_date`; and `b`, if it is never before
+ *   start_date, b, c         `start_date` alone: which is the end?
  *   a, b                     `a` and `b`, if `b` is never before `a`
  *   a, b, c                  none: which two are meant?
  * @param read the values of a field as texts that sort by time
@@ -97,10 +98,10 @@ function startAndEnd(
     const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;
     return areAsMany && lateTexts.every((text, index) => text >= earlyTexts[index]!);
   };
-  const isUnnamed = ({ path }: SiteField) => path !== endByName?.path && path !== startByName?.path;
+  const isOther = ({ path }: SiteField) => path !== endByName?.path && path !== startByName?.path;
   const isEarliest = (each: SiteField) => withValues.every((late) => late === each || isNeverBefore(late, each));
-  const start = startByName ?? withValues.find((each) => isUnnamed(each) && isEarliest(each));
-  const isEnd = (each: SiteField) => each !== start && isUnnamed(each) && isNeverBefore(each, start!);
+  const start = startByName ?? withValues.find((each) => isOther(each) && isEarliest(each));
+  const isEnd = (each: SiteField) => each !== start && isOther(each) && isNeverBefore(each, start!);
   return { start, end: endByName ?? (start && withValues.find(isEnd)) };
 }
 

@@ -70,7 +70,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
       : proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
   }
   const eventTypes = findEventTypes(site);
-  // Without the fields that the operator named: they are fields of one of these types.
+  // Without the fields that the operator named, which each of these types would seem to have.
   const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat: decisions.dateFormat }));
   const preset = fittingPreset(presets[0], eventType, dated);
   const type = typeAt(site, eventType ?? dated[0]?.base);

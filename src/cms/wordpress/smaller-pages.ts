@@ -19,7 +19,7 @@ export function inSmallerPages(call: RestCall): RestCall {
       return call(method, route, parts, options);
     if (!failing.has(route))
       try {
-        // Five failures in a row open the circuit breaker: this one is not repeated.
+        // Five failures in a row open the circuit breaker: this one is not repeated (`isTransient` in client.ts).
         return await call(method, route, { ...parts, callerAsksForFewer: true }, options);
       } catch (error) {
         if (!(error instanceof CmsUnavailable && isServerError(error))) throw error;

@@ -3,7 +3,7 @@
 import { textLine } from '../../text/html.ts';
 import { postalAddress, webAddress } from '../../text/text.ts';
 import { addLinks } from './calendar-links.ts';
-import { type Filter, hrefOf, type LandingQuery } from './landing-query.ts';
+import { type Filter, hrefOf } from './landing-query.ts';
 import type { Language, Texts } from './language.ts';
 import { type Html, html } from './page-template.ts';
 import type { PublicEvent, Term, Venue } from './read-events.ts';
@@ -12,7 +12,6 @@ interface EventDetails {
   event: PublicEvent;
   /** Sanitized. */
   description: Html;
-  query: LandingQuery;
   language: Language;
   /** The absolute address of the event's page. */
   shareUrl: string;
@@ -21,7 +20,7 @@ interface EventDetails {
 }
 
 export function eventArticle(details: EventDetails): Html {
-  const { event, description, query, language, shareUrl, calendarFile } = details;
+  const { event, description, language, shareUrl, calendarFile } = details;
   const { texts } = language;
   const venues = [event.venue].flat();
   const facts: [string, Html | string | false][] = [
@@ -38,7 +37,7 @@ export function eventArticle(details: EventDetails): Html {
   // Without a website of its own, the API gives the event's page on the site.
   const website = event.website === event.url ? undefined : webAddress(event.website);
   const page = webAddress(event.url);
-  return html`<article id="event" data-back="${hrefOf(query, { event: undefined })}">
+  return html`<article id="event">
 ${picture(details)}
 <div class="about">
 <h1 id="event-title">${language.title(event)}</h1>

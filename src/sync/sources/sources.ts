@@ -156,6 +156,7 @@ export class Sources {
         return undefined;
       });
       if (problem === undefined) await this.#combine();
+      // A doubted answer is no failure: the next read is after the interval.
       reading.failures = 0;
     } catch (error) {
       if (this.#stopping.signal.aborted) return false;

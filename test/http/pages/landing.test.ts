@@ -267,10 +267,10 @@ describe('the landing page', () => {
       expect(html).to.include('<title>event 1 – ');
     });
 
-    it('need neither venue nor picture, and lead back to where the link came from', async () => {
+    it('need neither venue nor picture', async () => {
       await start([on(1, '12')]);
       const html = await get('?event=1&view=month&month=2027-03');
-      expect(html).to.include('data-back="./?view=month&amp;month=2027-03"').and.not.include('>Where<');
+      expect(html).to.include('<article id="event">').and.not.include('>Where<');
     });
 
     it('show an event without a date without inventing one', async () => {
