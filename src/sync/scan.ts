@@ -27,8 +27,9 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   await refreshSite(context);
   const isFirstTry = Object.keys(memory.initialSync).length === 0;
   const isEmpty = context.collections.every((spec) => countRecords(context, spec) === 0);
-  // This try reads everything itself. After any other the scan is due: what an earlier try, or another process, has read
-  // may be outdated without a new date. Example: the site moved to another zone, or an editor saved twice in a second.
+  // This try reads everything itself. After any other a scan is due: what an earlier try, or another process, has read
+  // may be outdated without a new date. Example: the site moved to another zone, or an editor saved twice in a
+  // second.
   if (isFirstTry && isEmpty) memory.scanDueMs = clockMs() + scanIntervalMs;
   replica.beginInitialSync();
   // Another process may have written images before: the initial sync reads only those that the replica lacks.

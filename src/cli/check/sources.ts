@@ -46,5 +46,6 @@ function mergedText(name: string, { sources = [], merged = [] }: Status): string
   const count = sources.find((source) => source.name === name)?.merged ?? 0;
   const reasons = [...new Set(merged.filter(({ source }) => source === name).map(({ why }) => why))];
   if (count === 0) return '';
-  return `${count} of the running gateway shown as another calendar's${reasons.length > 0 ? ` (${reasons.join('; ')})` : ''}`;
+  const why = reasons.length > 0 ? ` (${reasons.join('; ')})` : '';
+  return `${count} of the running gateway shown as another calendar's${why}`;
 }
