@@ -56,11 +56,8 @@ export function createBulkheads(limits: Share, observe: Observe) {
    */
   async function inTurn<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
     const half = Math.ceil(queue / 2);
-    const own = accounts.get(account) ?? {
-      calls: 0,
-      queue: half,
-      policy: bulkhead(Math.max(1, connections - 1), half),
-    };
+    const newPolicy = () => bulkhead(Math.max(1, connections - 1), half);
+    const own = accounts.get(account) ?? { calls: 0, queue: half, policy: newPolicy() };
     accounts.set(account, own);
     own.calls += 1;
     try {

@@ -192,7 +192,6 @@ function createEndpointRunner({ services, idempotency, limits }: RouteOptions) {
     });
   }
 
-  /** Validates the parameters, and calls the use case. */
   async function runOperation(
     { route, endpoint, pathSegment, state, body }: EndpointRequest,
     request: ApiRequest,

@@ -53,13 +53,7 @@ export function createEventsSource(
   /** `ids`: of all events of the page, also those that no gateway takes. `events`: those that can be served. */
   async function readPage(number: number, signal: AbortSignal, remarks: source.Remark[]) {
     const { bytes, headers } = await get(number, signal);
-    if (bytes.toString('latin1').split(/[[{,:]/, MAX_VALUES).length === MAX_VALUES)
-      throw new source.SourceError(`page ${number}: too many values`);
-    const json = parseJson(bytes);
-    if (json === undefined) throw new source.SourceError(`${describeBody(bytes)} instead of JSON`);
-    if (!isObject(json) || !Array.isArray(json.events)) throw new source.SourceError('JSON without a list of events');
-    const { total, next_rest_url: next } = json;
-    const sent: unknown[] = json.events;
+    const { sent, total, hasNext } = parsePage(bytes, number);
     const events: source.SourceEvent[] = [];
     for (const each of sent) {
       await pause();
@@ -68,7 +62,6 @@ export function createEventsSource(
       else events.push(event);
     }
     const ids = sent.map((each) => (isObject(each) ? textOf(each.id) : ''));
-    const hasNext = typeof next === 'string';
     return { events, ids, total, hasNext, etag: String(headers.etag ?? ''), size: bytes.length };
   }
 
@@ -100,6 +93,16 @@ export function createEventsSource(
       return { events: [...events.values()], remarks, isPartial, validators };
     },
   };
+}
+
+/** @throws SourceError for anything but a page of a list of events */
+function parsePage(bytes: Buffer, number: number) {
+  if (bytes.toString('latin1').split(/[[{,:]/, MAX_VALUES).length === MAX_VALUES)
+    throw new source.SourceError(`page ${number}: too many values`);
+  const json = parseJson(bytes);
+  if (json === undefined) throw new source.SourceError(`${describeBody(bytes)} instead of JSON`);
+  if (!isObject(json) || !Array.isArray(json.events)) throw new source.SourceError('JSON without a list of events');
+  return { sent: json.events as unknown[], total: json.total, hasNext: typeof json.next_rest_url === 'string' };
 }
 
 /** Made here: an address in a response could lead elsewhere. It stays the same for weeks, and so do ETags. */
