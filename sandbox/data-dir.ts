@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Creates the data folder and reserves it for this process: two servers with different ports would overwrite
@@ -50,7 +51,11 @@ function isAlive(pid: number): boolean {
  */
 export async function choosePort(requested: number | undefined, preferred: number): Promise<number> {
   if (requested !== undefined && requested !== 0) {
-    if (await freePort(requested)) return requested;
+    // A site that was stopped a moment ago may still hold it.
+    for (let tries = 0; tries < 20; tries += 1) {
+      if (await freePort(requested)) return requested;
+      await sleep(250);
+    }
     throw new Error(`port ${requested} is in use: name another with --port`);
   }
   const free = requested === 0 ? undefined : await freePort(preferred);
