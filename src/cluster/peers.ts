@@ -83,7 +83,7 @@ export class Peers implements PeersPort {
   #warnedMs = Number.NEGATIVE_INFINITY;
   /** What `#reread` reads now, because an entry names it: `changed` must not tell it again. */
   readonly #rereading = new Set<string>();
-  /** True in all that `#reread` causes, and not in a poll that runs meanwhile: what that changes is told. */
+  /** Set in the calls that `#reread` makes. A poll at the same time lacks it: `changed` tells what the poll changes. */
   readonly #isReread = new AsyncLocalStorage<true>();
 
   // Writing: what this gateway tells.

@@ -51,7 +51,7 @@ describe('outdated responses', () => {
       expect(getRecord(site.replica.db, 'event', 10)).to.equal(undefined);
     });
 
-    it('that moves an event to the trash is told of as such, also if a poll finds the event gone meanwhile', async () => {
+    it('that trashes an event cancels it in calendar files, although a poll finds it gone meanwhile', async () => {
       site = await syncedSite();
       site.cms.trashPost(10);
       const [fetchBegan, polled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -73,7 +73,7 @@ describe('outdated responses', () => {
       expect(site.replica.journal.cancelled(10)).to.include({ id: 10 });
     });
 
-    it('is fetched by itself while a poll reads the same record', async () => {
+    it('reads its record itself, although a poll is reading the same record', async () => {
       site = await syncedSite();
       const [venue] = [...site.cms.posts.values()].filter(({ base }) => base === 'venues');
       site.cms.editSilently(10, { title: 'Written' });
@@ -101,7 +101,7 @@ describe('outdated responses', () => {
       expectInSync(site);
     });
 
-    it('that moves an event to the trash is told of as such, also if a poll is just deleting the event', async () => {
+    it('that trashes an event cancels it in calendar files, although a poll is deleting it', async () => {
       site = await syncedSite();
       site.cms.trashPost(10);
       const apply = site.replica.apply.bind(site.replica);
