@@ -30,7 +30,7 @@ export class ApiError extends Error {
  * What a rejection means, in the gateway's terms, and the HTTP status that it usually has. Each adapter translates the
  * errors of its CMS into these kinds.
  */
-const USUAL_STATUS = {
+export const USUAL_STATUS = {
   /** The CMS itself says that there is no such record. Another 404, as of a proxy, is `failed`. */
   'not-found': 404,
   /** The record exists, and this caller may not see it. */

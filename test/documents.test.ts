@@ -135,6 +135,18 @@ describe('the documents', () => {
     expect(wrong).to.deep.equal([]);
   });
 
+  it('name every option of the commands', () => {
+    const texts = DOCUMENTS.filter((file) => !file.startsWith('sandbox/'))
+      .map(read)
+      .join('\n');
+    const options = Object.entries(commands).flatMap(([name, { help }]) =>
+      [...help.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, option]) => [name, option!] as const),
+    );
+    expect(options).to.deep.include(['check', '--write']);
+    const missing = options.filter(([, option]) => !new RegExp(`${option}(?![a-z-])`).test(texts));
+    expect(missing, 'docs/setup.md or another document needs a sentence on each').to.deep.equal([]);
+  });
+
   it('show JSON that parses, configurations and variables that the gateway accepts, and mappings that compile', () => {
     const problems: string[] = [];
     const attempt = (what: string, action: () => void) => {

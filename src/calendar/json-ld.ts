@@ -1,6 +1,6 @@
 // The `json_ld` of single reads, as The Events Calendar writes it: schema.org's Event, Place and Person.
 
-import { SCHEMA_ATTENDANCE, SCHEMA_STATUS } from '../model/event-state.ts';
+import { EVENT_STATES, SCHEMA_ATTENDANCE } from '../model/event-state.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { EventRecord, OrganizerRecord, VenueRecord } from '../model/records.ts';
 import { escapeHtmlOnce, htmlText, undoTypography } from '../text/html.ts';
@@ -30,7 +30,7 @@ export function eventJsonLd(event: EventRecord, parts: EventJsonLdParts): JsonOb
     url: event.url,
     // The original's constants, if the CMS does not say.
     eventAttendanceMode: SCHEMA_ATTENDANCE[event.attendanceMode || 'offline'],
-    eventStatus: SCHEMA_STATUS[event.eventStatus || 'scheduled'],
+    eventStatus: EVENT_STATES[event.eventStatus || 'scheduled'].schema,
     ...(event.startUtc === '' ? {} : { startDate: withOffset(event.startUtc, timezone) }),
     ...(event.endUtc === '' ? {} : { endDate: withOffset(event.endUtc, timezone) }),
     ...(location ? { location } : {}),

@@ -42,7 +42,7 @@ const OPERATION_VERBS: Record<Operation, string> = {
   changes: 'Changes of public records',
 };
 
-/** `name`: in `components.responses`. A number would be no identifier in generated code. */
+/** `name`: in `components.responses`, an identifier of generated code. `description`: of all errors of the status. */
 const STATUSES: Readonly<Record<number, { name: string; description: string }>> = {
   200: { name: 'Done', description: 'Done' },
   201: { name: 'Created', description: 'Created' },

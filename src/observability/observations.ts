@@ -18,6 +18,7 @@ export const REPLICA_STATES = ['empty', 'syncing', 'live', 'stale', 'unreachable
 export type ReplicaState = (typeof REPLICA_STATES)[number];
 
 export type Observation =
+  /** Each request once, also one that `fastPath` answers from the cache. */
   | {
       type: 'request';
       id: string;

@@ -7,6 +7,7 @@ import { KINDS } from '../model/records.ts';
 
 /**
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
+ * CHANGELOG.md then says that the new version begins with an initial sync.
  * New and removed fields of records do not need it: `REPLICA_FORMAT` has them.
  */
 export const SCHEMA_VERSION = 27;

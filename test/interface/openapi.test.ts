@@ -3,6 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
+import { cmsToApiError } from '../../src/calendar/cms-errors.ts';
+import { type ApiError, CmsRejected, type RejectionKind, USUAL_STATUS } from '../../src/errors.ts';
 import { openApi } from '../../src/interface/openapi.ts';
 import { ROUTES } from '../../src/interface/routes.ts';
 
@@ -89,6 +91,24 @@ describe('OpenAPI document', () => {
       expect(codes(path, 'delete')).to.deep.equal(['200', '400', '403', '410', '500']);
       const created = ['201', '400', '403'];
       expect(codes(path, 'post')).to.deep.equal(path.startsWith('/organizers') ? created : ['200', ...created]);
+    }
+  });
+
+  it('names the status of whatever the CMS refuses, for each write', () => {
+    const writes = {
+      create: ['/events', 'post'],
+      update: ['/events/{id}', 'post'],
+      delete: ['/events/{id}', 'delete'],
+    };
+    const ofTrash: readonly string[] = ['in-trash', 'no-trash'];
+    for (const kind of Object.keys(USUAL_STATUS) as RejectionKind[]) {
+      const { status } = cmsToApiError(new CmsRejected(kind, 'No.'), { kind: 'event', anonymous: false }) as ApiError;
+      for (const [name, [path, method]] of Object.entries(writes))
+        if (name === 'delete' || !ofTrash.includes(kind))
+          expect(
+            Object.keys(complete.paths[path!][method!].responses),
+            `${kind}: add ${status} of "${name}" to "statuses" in src/interface/openapi.ts`,
+          ).to.include(String(status));
     }
   });
 

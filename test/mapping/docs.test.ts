@@ -5,7 +5,9 @@ import { expect } from 'chai';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { FIELDS } from '../../src/interface/fields.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
-import { mappingWith, NAMED_CODECS, site } from './samples.ts';
+import { mappingWith, NAMED_CODECS, OPTIONS_OF_CODECS, site } from './samples.ts';
+
+type Options = { properties?: object };
 
 const text = readFileSync(new URL('../../docs/mapping.md', import.meta.url), 'utf8');
 
@@ -58,6 +60,15 @@ describe('docs/mapping.md', () => {
 
   it('names every codec', () => {
     for (const name of NAMED_CODECS) expect(text, name).to.match(new RegExp(`\`${name}\`|"${name}"`));
+  });
+
+  it('names every option of a codec', () => {
+    const options = Object.entries(OPTIONS_OF_CODECS).flatMap(([codec, { properties = {} }]: [string, Options]) =>
+      Object.keys(properties).map((option) => [codec, option]),
+    );
+    expect(options).to.deep.include(['unix', 'asText']);
+    const missing = options.filter(([, option]) => !text.includes(`"${option}"`) && !text.includes(`\`${option}\``));
+    expect(missing, 'docs/mapping.md needs a sentence or an example of each').to.deep.equal([]);
   });
 });
 

@@ -9,7 +9,7 @@ import ical, {
   type ICalEventData,
   ICalEventStatus,
 } from 'ical-generator';
-import { type ShownState, withState } from '../../model/event-state.ts';
+import { EVENT_STATES, type ShownState, withState } from '../../model/event-state.ts';
 import type { WallTime } from '../../model/records.ts';
 import { joinBytes, utf8 } from '../../text/bytes.ts';
 import { textLine, textLines } from '../../text/html.ts';
@@ -103,14 +103,11 @@ export function calendarFile(events: readonly CalendarEvent[], { name, url }: Ca
   return joinBytes([utf8(head + components.join('')), ...bytes, utf8(`${END}\r\n`)]);
 }
 
-/**
- * None for an event of which the CMS says nothing. A postponed event is tentative: CONFIRMED would promise its old
- * date, and with CANCELLED apps remove it.
- */
+/** None for an event of which the CMS says nothing. A draft of a cancelled event is cancelled, any other tentative. */
 function statusOf({ status, event_status: state }: FeedEvent): ICalEventStatus | null {
-  if (status === 'trash' || state === 'cancelled') return ICalEventStatus.CANCELLED;
-  if (status !== 'publish' || state === 'postponed') return ICalEventStatus.TENTATIVE;
-  return state === undefined ? null : ICalEventStatus.CONFIRMED;
+  if (status === 'trash') return ICalEventStatus.CANCELLED;
+  if (status !== 'publish' && state !== 'cancelled') return ICalEventStatus.TENTATIVE;
+  return state === undefined ? null : ICalEventStatus[EVENT_STATES[state].calendar];
 }
 
 /** The title: few calendar apps show a status. */

@@ -1,6 +1,6 @@
 // The events of a page for search engines: schema.org's Event as JSON-LD.
 
-import { SCHEMA_ATTENDANCE, SCHEMA_STATUS } from '../../model/event-state.ts';
+import { EVENT_STATES, SCHEMA_ATTENDANCE } from '../../model/event-state.ts';
 import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { parseWallTime, wholeDays } from '../../time/wall-time.ts';
@@ -39,7 +39,7 @@ function eventData(event: PublicEvent, url: string, isCurrencyKnown: boolean): o
     name,
     url,
     ...dates(event),
-    ...(status ? { eventStatus: SCHEMA_STATUS[status] } : {}),
+    ...(status ? { eventStatus: EVENT_STATES[status].schema } : {}),
     ...(mode ? { eventAttendanceMode: SCHEMA_ATTENDANCE[mode] } : {}),
     ...(text === '' ? {} : { description: text }),
     ...(image === undefined ? {} : { image }),
