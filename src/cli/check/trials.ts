@@ -50,7 +50,8 @@ function apiFields(
   return Object.entries(FIELDS[kind]).flatMap(([name, field]) => {
     const { key: property, type } = field;
     if (!(writable as ReadonlySet<string>).has(property) || SKIPPED.has(property)) return [];
-    const values = numeric.has(property) ? NUMBERS : trialValues(records, timezone, name, field);
+    const numbers = [...NUMBERS, ...knownValue(records, kind, property)];
+    const values = numeric.has(property) ? numbers : trialValues(records, timezone, name, field);
     const isCleared = type === 'text' || type === 'word' || type === 'ids';
     const empty = isCleared ? field.empty : type === 'boolean' ? !values[0] : undefined;
     return values.length === 0 ? [] : [{ name, property, values, empty }];
@@ -63,11 +64,14 @@ function customFieldsOf(records: SampledRecords, { kind, customFields }: KindMap
     if (!accessor.write || accessor.storedPaths.includes('status')) return [];
     const [name, property] = [`custom_fields.${key}`, `customFields.${key}`];
     if (type === 'boolean') return [{ name, property, values: [true], empty: undefined }];
-    // A field may take only some words, such as those of a list of choices.
-    const known = (records[kind] ?? []).flatMap(({ record }) => valueIn(record, property.split('.')) ?? []);
-    return [{ name, property, values: accessor.isNumeric ? NUMBERS : [TEXT, ...known.slice(0, 1)], empty: '' }];
+    const first = accessor.isNumeric ? NUMBERS : [TEXT];
+    return [{ name, property, values: [...first, ...knownValue(records, kind, property)], empty: '' }];
   });
 }
+
+/** A field may take only some values of the site, such as a word of a list of choices, or a number from 100 on. */
+const knownValue = (records: SampledRecords, kind: Kind, property: string): unknown[] =>
+  (records[kind] ?? []).flatMap(({ record }) => valueIn(record, property.split('.')) || []).slice(0, 1);
 
 /** None for a field that is not tried: there is no record to link to. */
 function trialValues(records: SampledRecords, timezone: string, name: string, field: Field): readonly unknown[] {

@@ -104,7 +104,6 @@ async function tryTogether(trial: Trial, id: number, fields: readonly TrialField
   return [...findings.values()];
 }
 
-/** Of a number 12.5, then 12 if the site refuses that, then 1. */
 async function writeFirstAccepted(trial: Trial, id: number, fields: readonly TrialField[]): Promise<Outcome> {
   const attempts = Math.max(...fields.map(({ values }) => values.length));
   for (let at = 0; ; at += 1) {

@@ -411,6 +411,15 @@ describe('check', () => {
       expect(valuesOf('level')).to.deep.equal(['Check 12', 'easy', '']);
     });
 
+    it('writes a number of the site where it takes none below twenty', async () => {
+      const result = await runOn((key, value) => {
+        if (key === 'seats' && value !== null && Number(value) < 20) refuse('seats is 20 or more.');
+        return value;
+      });
+      expect(result.rows.filter(({ area, state }) => area === 'writes' && state !== 'ok')).to.deep.equal([]);
+      expect(valuesOf('seats')).to.deep.equal([12.5, 12, 1, 40, null]);
+    });
+
     it('fails for a number that comes back as another, and for one that the site refuses', async () => {
       const comma = await runOn((key, value) => (key === 'seats' && value !== null ? Number(value) * 10 : value));
       const changed = row(comma, 'writes', 'event.custom_fields.seats');
