@@ -57,6 +57,19 @@ describe('docs/configuration.md', () => {
   });
 });
 
+describe('the lists of objects among the settings', () => {
+  for (const [key, file] of [
+    ['sources', 'docs/sources.md'],
+    ['push', 'docs/webhooks.md'],
+  ] as const)
+    it(`${file} names each property of an entry of ${key}`, () => {
+      const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+      const properties = Object.keys(CONFIG_SCHEMA.properties[key].items.properties);
+      const unnamed = properties.filter((name) => !new RegExp(`["\`]${name}["\`:]`).test(text));
+      expect(unnamed, `say in ${file} what these mean`).to.deep.equal([]);
+    });
+});
+
 describe('config/schema.json', () => {
   it('is the schema of a configuration file (npm run docs updates it)', () => {
     const { properties, ...schema } = CONFIG_SCHEMA;

@@ -72,6 +72,7 @@ export function createMetrics(nowMs: () => number = Date.now) {
   };
   return {
     observe: (observation: Observation): void => readers[observation.type]?.(observation as never),
+    registry,
     /** Content type and body of the response to a scrape. */
     contentType: registry.contentType as string,
     text: () => registry.metrics(),
