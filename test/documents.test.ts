@@ -171,9 +171,9 @@ describe('the documents', () => {
     const key = new RegExp(`\`((?:${sections.join('|')})\\.(?!ts\`|json\`)[a-zA-Z]+(?:\\.[a-zA-Z]+)*)\``, 'g');
     const metrics = await createMetrics().text();
     const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+    const ofGateway = sources.filter((name) => /\.(ts|php)$/.test(name)).map((name) => `src/${name}`);
     // nginx answers while no gateway does.
-    const files = [...sources.filter((name) => name.endsWith('.ts')).map((name) => `src/${name}`), 'deploy/nginx.conf'];
-    const code = files.map(read).join('\n');
+    const code = [...ofGateway, 'deploy/nginx.conf'].map(read).join('\n');
     const wrong: string[] = [];
     // The changelog has old names, and the examples have variables of their own.
     const current = DOCUMENTS.filter((name) => name !== 'CHANGELOG.md' && !name.startsWith('examples/'));
