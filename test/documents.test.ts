@@ -169,7 +169,7 @@ describe('the documents', () => {
     const keys = SETTINGS.map(({ key }) => key);
     const sections = [...new Set(keys.filter((key) => key.includes('.')).map((key) => key.split('.')[0]))];
     const key = new RegExp(`\`((?:${sections.join('|')})\\.(?!ts\`|json\`)[a-zA-Z]+(?:\\.[a-zA-Z]+)*)\``, 'g');
-    const metrics = await createMetrics().text();
+    const metrics = await createMetrics().registry.metrics();
     const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
     const ofGateway = sources.filter((name) => /\.(ts|php)$/.test(name)).map((name) => `src/${name}`);
     // nginx answers while no gateway does.

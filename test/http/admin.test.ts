@@ -23,7 +23,7 @@ describe('admin port', () => {
     received = [];
     Object.assign(sync, { complete: true, live: true, draining: false });
     const admin = createAdmin({
-      metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'calendar_requests 1\n' },
+      registry: { contentType: 'text/plain; version=0.0.4', metrics: async () => 'calendar_requests 1\n' },
       status: () => ({ state: 'live', percent: 100 }),
       isComplete: () => sync.complete,
       isLive: () => sync.live,

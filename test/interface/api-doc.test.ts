@@ -13,6 +13,7 @@ import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
 import { type Kind, PLURALS } from '../../src/model/records.ts';
+import { toldChange } from '../../src/store/change-journal.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { BASE, type RequestOptions, ROOT, startGateway, type TestGateway } from '../start-gateway.ts';
 
@@ -218,4 +219,12 @@ describe('docs/extensions.md', () => {
     for (const { name, addition } of parameters)
       if (addition) expect(extensions, name).to.match(new RegExp(`\`[^\`]*\\b${name}\\b[^\`]*\``));
   });
+
+  for (const file of ['docs/extensions.md', 'docs/webhooks.md'])
+    it(`${file} shows changes with all properties that they have`, () => {
+      const shown = [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\{ ?"kind": ?"[^}]*\}/g)];
+      expect(shown.length).to.be.above(1);
+      const entry = { kind: 'event', id: 12, change: 'updated', number: 1, notedS: 1 } as const;
+      for (const [text] of shown) expect(JSON.parse(text)).to.have.all.keys(toldChange(entry));
+    });
 });
