@@ -88,6 +88,7 @@ interface ReplicaStack extends Application {
 
 /**
  * Settings that a reload may change: only the application reads them, and it keeps nothing that was made with them.
+ * The admin port is made once: none of its settings is here.
  * `cost` is none of them, because rendered records contain it. The file of the mapping may move, but not change.
  */
 export const RELOADABLE: ReadonlySet<string> = new Set<keyof Config>([
