@@ -87,8 +87,7 @@ interface ReplicaStack extends Application {
 }
 
 /**
- * Settings that a reload may change: only the application reads them, and it keeps nothing that was made with them.
- * The admin port is made once: none of its settings is here.
+ * Settings that a reload may change. Only the application reads them, not the admin port, and it keeps nothing of them.
  * `cost` is none of them, because rendered records contain it. The file of the mapping may move, but not change.
  */
 export const RELOADABLE: ReadonlySet<string> = new Set<keyof Config>([

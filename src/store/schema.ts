@@ -149,5 +149,6 @@ const propertyNames = KINDS.map((kind) =>
     .toSorted(),
 );
 
+const namesHash = hash('sha256', JSON.stringify([TABLES, propertyNames])).slice(0, 8);
 /** Names the tables and the properties of their records. */
-export const REPLICA_FORMAT = `${SCHEMA_VERSION}-${hash('sha256', JSON.stringify([TABLES, propertyNames])).slice(0, 8)}`;
+export const REPLICA_FORMAT = `${SCHEMA_VERSION}-${namesHash}`;
