@@ -87,10 +87,10 @@ interface ReplicaStack extends Application {
 }
 
 /**
- * Settings that a reload may change: only the application reads them, and it keeps nothing that was made with them.
+ * Settings that a reload may change. Only the application reads them, not the admin port, and it keeps nothing of them.
  * `cost` is none of them, because rendered records contain it. The file of the mapping may move, but not change.
  */
-const RELOADABLE: ReadonlySet<string> = new Set<keyof Config>([
+export const RELOADABLE: ReadonlySet<string> = new Set<keyof Config>([
   'mapping',
   'publicUrl',
   'mounts',
@@ -144,7 +144,7 @@ export class Gateway {
     });
     this.#current = this.#openReplicaStack();
     this.#admin = createAdmin({
-      metrics,
+      registry: metrics.registry,
       webhookSecret: config.webhook.secret,
       status: () => this.#status(),
       isComplete: () => !this.#replacing && this.#current.sync.status().complete,

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { SETTINGS } from '../src/config.ts';
 import { CONFIG_SCHEMA, DEFAULTS } from '../src/config-schema.ts';
+import { RELOADABLE } from '../src/gateway.ts';
 
 const FILE = new URL('../docs/configuration.md', import.meta.url);
 const SCHEMA_FILE = new URL('../config/schema.json', import.meta.url);
@@ -54,6 +55,29 @@ describe('docs/configuration.md', () => {
         text.replace(SECTION, (_section, begin: string, _table, end: string) => begin + expected + end),
       );
     else expect(SECTION.exec(text)?.[2]).to.equal(expected);
+  });
+});
+
+describe('the lists of objects among the settings', () => {
+  for (const [key, file] of [
+    ['sources', 'docs/sources.md'],
+    ['push', 'docs/webhooks.md'],
+  ] as const)
+    it(`${file} names each property of an entry of ${key}`, () => {
+      const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+      const properties = Object.keys(CONFIG_SCHEMA.properties[key].items.properties);
+      const unnamed = properties.filter((name) => !new RegExp(`["\`]${name}["\`:]`).test(text));
+      expect(unnamed, `say in ${file} what these mean`).to.deep.equal([]);
+    });
+});
+
+describe('docs/operations.md', () => {
+  it('names what a reload takes over', () => {
+    const text = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
+    const [, list = ''] = /it takes over ([^.]*) from the file/.exec(text) ?? [];
+    const named = [...list.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    // The file of the mapping may only move.
+    expect(named).to.have.members([...RELOADABLE].filter((key) => key !== 'mapping'));
   });
 });
 

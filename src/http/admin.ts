@@ -3,7 +3,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { readAtMost } from '../cms/http-exchange.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { Observe } from '../observability/observations.ts';
 
 /** A record that the CMS reports, by its names and ids: a UUID is an id too. */
@@ -15,7 +14,8 @@ export interface ReportedChange {
 }
 
 export interface AdminOptions {
-  metrics: Pick<Metrics, 'contentType' | 'text'>;
+  /** Content type and body of the response to a scrape. */
+  registry: { contentType: string; metrics: () => Promise<string> };
   /** The body of `/status`. Must not contain secrets. */
   status: () => object;
   /** True after the initial sync. */
@@ -60,7 +60,7 @@ function createRefusals(observe: Observe, nowMs: () => number) {
 
 /** Serves its endpoints below `/-/` and below `/`. */
 export function createAdmin(options: AdminOptions): RequestListener {
-  const { metrics, status, isDraining, webhookSecret, nowMs = Date.now, observe = () => {} } = options;
+  const { registry, status, isDraining, webhookSecret, nowMs = Date.now, observe = () => {} } = options;
   const refuse = createRefusals(observe, nowMs);
 
   const endpoints: Record<string, (query: URLSearchParams) => Reply | Promise<Reply>> = {
@@ -71,7 +71,7 @@ export function createAdmin(options: AdminOptions): RequestListener {
       return { status: ready ? 200 : 503, body: { ...status(), ready, draining } };
     },
     '/status': () => ({ status: 200, body: { ...status(), draining: isDraining() } }),
-    '/metrics': async () => ({ status: 200, body: await metrics.text(), type: metrics.contentType }),
+    '/metrics': async () => ({ status: 200, body: await registry.metrics(), type: registry.contentType }),
   };
 
   async function reply(req: IncomingMessage): Promise<Reply> {

@@ -4,8 +4,6 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { VERSION } from '../version.ts';
 import { type Observation, type ObservationOf, REPLICA_STATES } from './observations.ts';
 
-export type Metrics = ReturnType<typeof createMetrics>;
-
 type Readers = { [T in Observation['type']]?: (observation: ObservationOf<T>) => void };
 
 const BUCKETS_S = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15];
@@ -72,9 +70,7 @@ export function createMetrics(nowMs: () => number = Date.now) {
   };
   return {
     observe: (observation: Observation): void => readers[observation.type]?.(observation as never),
-    /** Content type and body of the response to a scrape. */
-    contentType: registry.contentType as string,
-    text: () => registry.metrics(),
+    registry,
   };
 }
 

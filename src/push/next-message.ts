@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import type { JournalEntry, JournalPosition } from '../store/change-journal.ts';
+import { type JournalEntry, type JournalPosition, toldChange } from '../store/change-journal.ts';
 
 export type Message = { id: string; body: string };
 
@@ -16,7 +16,7 @@ const MAX_QUIET_PERIODS = 10;
  */
 export function messageOf(entries: JournalEntry[] | undefined, position: JournalPosition, nowMs: number): Message {
   const type = entries ? 'calendar.changed' : 'calendar.reset';
-  const data = entries ? { changes: entries.map(({ kind, id, change }) => ({ kind, id, change })) } : {};
+  const data = entries ? { changes: entries.map(toldChange) } : {};
   const hash = createHash('sha256').update(JSON.stringify([type, entries ?? position]));
   const timestamp = new Date(nowMs).toISOString();
   return { id: `msg_${hash.digest('base64url').slice(0, 27)}`, body: JSON.stringify({ type, timestamp, data }) };

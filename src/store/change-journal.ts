@@ -20,6 +20,9 @@ export interface JournalEntry {
   notedS: number;
 }
 
+/** The change, as `/changes` and outgoing webhooks tell it. */
+export const toldChange = ({ kind, id, change }: JournalEntry) => ({ kind, id, change });
+
 /**
  * What a reader has seen: all changes up to and including one. Example: a client that reads 250 changes after number
  * 100 in pages of a hundred has `number` 200 after the first page, and `first` 100 on all of them: a record created by

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { createDirectoryOf, dataDirError, isBusy, isCorruption, pragma } from '../data-files.ts';
 import { ConfigError } from '../errors.ts';
-import { APPLICATION_ID, SCHEMA_VERSION, TABLES } from './schema.ts';
+import { APPLICATION_ID, REPLICA_FORMAT, TABLES } from './schema.ts';
 
 interface OpenedFile {
   connection: DatabaseSync;
@@ -36,13 +36,13 @@ const openDurable = (file: string) => openConnection(file, 'PRAGMA journal_mode 
 function createTables(connection: DatabaseSync, identity: string): void {
   connection.exec(`BEGIN IMMEDIATE; ${TABLES}`);
   connection.prepare("INSERT INTO state (key, value) VALUES ('identity', ?)").run(identity);
-  connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
+  connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${REPLICA_FORMAT}; COMMIT;`);
 }
 
 /** Why this file is not a replica of this site that can be used; undefined if it can. */
 function rejectionReason(connection: DatabaseSync, identity: string): string | undefined {
   if (pragma(connection, 'application_id') !== APPLICATION_ID) return 'it is not a replica';
-  if (pragma(connection, 'user_version') !== SCHEMA_VERSION) return 'its tables have another version';
+  if (pragma(connection, 'user_version') !== REPLICA_FORMAT) return 'its tables have another version';
   const stored = connection.prepare("SELECT value FROM state WHERE key = 'identity'").get();
   if (stored?.value !== identity) return 'it belongs to another site or mapping';
   if (Number(pragma(connection, 'page_count')) * Number(pragma(connection, 'page_size')) > MAX_CHECKED_BYTES)

@@ -7,7 +7,6 @@ import { Database } from './database.ts';
 import { openFile, openTemporary } from './database-file.ts';
 import { getRecord } from './records.ts';
 import { RenderedCache } from './rendered-cache.ts';
-import { REPLICA_FORMAT } from './schema.ts';
 import { setState } from './state.ts';
 
 interface ReplicaOptions {
@@ -45,8 +44,7 @@ export class Replica {
    * @throws ConfigError if the file cannot be opened or written, or if another process has it open
    */
   constructor(options: ReplicaOptions) {
-    const { file, quarantine, onDamage, renderedBytes = 32 * 1024 * 1024 } = options;
-    const identity = `${REPLICA_FORMAT} ${options.identity}`;
+    const { file, identity, quarantine, onDamage, renderedBytes = 32 * 1024 * 1024 } = options;
     const opened = file === undefined ? openTemporary(identity) : openFile(file, identity, quarantine);
     this.quarantined = opened.quarantined;
     this.#options = options;

@@ -6,20 +6,10 @@ import { FIELDS } from '../interface/fields.ts';
 import { KINDS } from '../model/records.ts';
 
 /**
- * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
- * CHANGELOG.md then says that the new version begins with an initial sync.
- * New and removed fields of records do not need it: `REPLICA_FORMAT` has them.
+ * Must grow with every change of what a column or a record has (including the results of `fold`). New columns and
+ * fields do not need it: `REPLICA_FORMAT` has them.
  */
-export const SCHEMA_VERSION = 27;
-
-const propertyNames = KINDS.map((kind) =>
-  Object.values(FIELDS[kind])
-    .map(({ key }) => key)
-    .toSorted(),
-);
-
-/** Names the tables and the properties of their records. */
-export const REPLICA_FORMAT = `${SCHEMA_VERSION}-${hash('sha256', JSON.stringify(propertyNames)).slice(0, 8)}`;
+const SCHEMA_VERSION = 27;
 
 /** In the header of the file: a foreign SQLite file is never taken for a replica. */
 export const APPLICATION_ID = 0x63616c67;
@@ -152,3 +142,15 @@ CREATE VIRTUAL TABLE event_fts USING fts5(
 INSERT INTO event_fts (event_fts, rank) VALUES ('automerge', 0), ('usermerge', 8), ('crisismerge', 256),
   ('hashsize', 4194304);
 `;
+
+/** Names the format, in the header of the file: another one if a column or a property of records is new. */
+export function formatOf(tables: string, fields: typeof FIELDS): number {
+  const properties = KINDS.map((kind) =>
+    Object.values(fields[kind])
+      .map(({ key }) => key)
+      .toSorted(),
+  );
+  return Number.parseInt(hash('sha256', JSON.stringify([SCHEMA_VERSION, tables, properties])).slice(0, 7), 16);
+}
+
+export const REPLICA_FORMAT = formatOf(TABLES, FIELDS);

@@ -233,7 +233,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     request: (path, request) => requestPath(`${MOUNT}${path}`, request),
     async listen() {
       const admin = createAdmin({
-        metrics,
+        registry: metrics.registry,
         webhookSecret: undefined,
         status: () => ({ ...sync.status(), cluster: peers?.status() }),
         isComplete: () => sync.status().complete,

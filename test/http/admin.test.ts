@@ -2,6 +2,7 @@
 
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
@@ -22,7 +23,7 @@ describe('admin port', () => {
     received = [];
     Object.assign(sync, { complete: true, live: true, draining: false });
     const admin = createAdmin({
-      metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'calendar_requests 1\n' },
+      registry: { contentType: 'text/plain; version=0.0.4', metrics: async () => 'calendar_requests 1\n' },
       status: () => ({ state: 'live', percent: 100 }),
       isComplete: () => sync.complete,
       isLive: () => sync.live,
@@ -158,6 +159,23 @@ describe('admin port', () => {
       expect(received).to.deep.equal([]);
     });
   }
+
+  it('refuses webhooks for reasons and with statuses that docs/operations.md explains', () => {
+    const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+    const code = read('src/http/admin.ts');
+    const [guide = ''] = /^## Webhooks$[\s\S]*?^## /m.exec(read('docs/operations.md')) ?? [];
+    const [signature = ''] = /^function signatureProblem[\s\S]*?^}/m.exec(code) ?? [];
+    const refused = [...code.matchAll(/\brefuse\(\s*'([\w-]+)', (\d+)/g)];
+    const reasons = [...refused, ...signature.matchAll(/(?:return|\?) '([\w-]+)'/g)].map(([, reason]) => reason!);
+    expect(reasons).to.include.members(['too-large', 'wrong-time']);
+    const missing = [
+      ...reasons.filter((reason) => !guide.includes(`\`${reason}\``)),
+      ...refused
+        .map(([, , status]) => status!)
+        .filter((status) => !new RegExp(`^\\| [\\d, ]*${status}`, 'm').test(guide)),
+    ];
+    expect(missing, 'name these below "Webhooks" in docs/operations.md').to.deep.equal([]);
+  });
 
   it('counts webhooks by result, and says once a minute why it refuses them', async () => {
     await close();

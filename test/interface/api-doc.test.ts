@@ -8,11 +8,13 @@ import { COMMON_HEADERS } from '../../src/http/headers.ts';
 import { BODY_PARAMETERS } from '../../src/interface/fields.ts';
 import type { Parameter } from '../../src/interface/parameter.ts';
 import { LIST_PARAMETERS } from '../../src/interface/parameters.ts';
+import { CHANGES_SCHEMA } from '../../src/interface/response-schemas.ts';
 import { ROUTES } from '../../src/interface/routes.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
 import { type Kind, PLURALS } from '../../src/model/records.ts';
+import { toldChange } from '../../src/store/change-journal.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { BASE, type RequestOptions, ROOT, startGateway, type TestGateway } from '../start-gateway.ts';
 
@@ -206,8 +208,8 @@ describe('docs/api.md', () => {
       ),
     );
     expect(codes).to.include.members(['rest_invalid_param', 'calendar_not_ready', 'event-is-in-trash']);
-    const missing = [...new Set(codes)].filter((code) => !document.includes(`\`${code}\``));
-    expect(missing, 'each needs a row in the table of errors in docs/api.md').to.deep.equal([]);
+    const unnamed = [...new Set(codes)].filter((code) => !document.includes(`\`${code}\``));
+    expect(unnamed, 'add them to the rows of their statuses in docs/api.md').to.deep.equal([]);
   });
 });
 
@@ -218,4 +220,19 @@ describe('docs/extensions.md', () => {
     for (const { name, addition } of parameters)
       if (addition) expect(extensions, name).to.match(new RegExp(`\`[^\`]*\\b${name}\\b[^\`]*\``));
   });
+});
+
+describe('the properties of a change', () => {
+  const told = toldChange({ kind: 'event', id: 12, change: 'updated', number: 1, notedS: 1 });
+
+  it('are in the response schema of /changes', () => {
+    expect(CHANGES_SCHEMA.properties!.changes!.items!.properties).to.have.all.keys(told);
+  });
+
+  for (const file of ['docs/extensions.md', 'docs/webhooks.md'])
+    it(`are in the examples of ${file}`, () => {
+      const shown = [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\{ ?"kind": ?"[^}]*\}/g)];
+      expect(shown.length).to.be.above(1);
+      for (const [text] of shown) expect(JSON.parse(text), text).to.have.all.keys(told);
+    });
 });

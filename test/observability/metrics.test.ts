@@ -13,7 +13,7 @@ describe('metrics', () => {
   });
   const observe = (...events: Observation[]) => events.forEach(metrics.observe);
   const value = async (series: string): Promise<number | undefined> => {
-    const line = (await metrics.text()).split('\n').find((row) => row.startsWith(`${series} `));
+    const line = (await metrics.registry.metrics()).split('\n').find((row) => row.startsWith(`${series} `));
     return line === undefined ? undefined : Number(line.slice(series.length + 1));
   };
   const request: Observation = {
@@ -28,8 +28,8 @@ describe('metrics', () => {
   const poll: Observation = { type: 'sync-poll', requests: 5, changed: 2, removed: 1, durationMs: 100 };
 
   it('is in the format of Prometheus', async () => {
-    expect(metrics.contentType).to.match(/^text\/plain; version=0\.0\.4/);
-    expect(await metrics.text()).to.contain('# TYPE calendar_request_seconds histogram');
+    expect(metrics.registry.contentType).to.match(/^text\/plain; version=0\.0\.4/);
+    expect(await metrics.registry.metrics()).to.contain('# TYPE calendar_request_seconds histogram');
   });
 
   it('measures requests by route and cache outcome', async () => {
@@ -40,11 +40,13 @@ describe('metrics', () => {
     expect(await value(`calendar_request_seconds_bucket{le="0.001",${labels}}`)).to.equal(0);
     expect(await value(`calendar_request_seconds_bucket{le="0.005",${labels}}`)).to.equal(2);
     expect(await value(`calendar_request_seconds_count{${labels.replace('hit', 'stale')}}`)).to.equal(1);
-    expect(await metrics.text()).not.to.contain('secret-id');
+    expect(await metrics.registry.metrics()).not.to.contain('secret-id');
     // One series per status class, for all methods.
     observe({ ...request, status: 206 }, { ...request, method: 'HEAD' });
     expect(await value(`calendar_request_seconds_count{${labels}}`)).to.equal(4);
-    const lines = (await metrics.text()).split('\n').filter((line) => line.includes(`seconds_count{${labels}}`));
+    const lines = (await metrics.registry.metrics())
+      .split('\n')
+      .filter((line) => line.includes(`seconds_count{${labels}}`));
     expect(lines).to.have.length(1);
   });
 
@@ -83,7 +85,7 @@ describe('metrics', () => {
       { type: 'breaker', bulkhead: 'callers', state: 'closed' },
     );
     expect(await value('calendar_breaker_state')).to.equal(1);
-    expect(await metrics.text()).not.to.contain('secret');
+    expect(await metrics.registry.metrics()).not.to.contain('secret');
   });
 
   it('measures the sync lag: a poll ends it, a failed poll does not', async () => {

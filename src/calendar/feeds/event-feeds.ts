@@ -6,7 +6,7 @@ import { changesGone, eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/parameter.ts';
 import type { ChangeToken } from '../../interface/value-types.ts';
 import { type Site, siteName } from '../../model/records.ts';
-import type { CancelledEvent } from '../../store/change-journal.ts';
+import { type CancelledEvent, toldChange } from '../../store/change-journal.ts';
 import { getRecord } from '../../store/records.ts';
 import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
@@ -224,8 +224,8 @@ export function changesSince({ values }: Input, { services }: ApiRequest): ApiRe
   const isOfSite = since === undefined || since.siteKey === siteKey;
   const page = isOfSite ? journal.since(since ?? journal.head(), limit) : undefined;
   if (!page) throw changesGone();
-  const changes = page.entries.map(({ kind, id, change }) => ({ kind, id, change }));
   const { epoch, number, first, scanS } = page.next;
+  const changes = page.entries.map(toldChange);
   const body = { changes, next_token: [siteKey, epoch, number, first, scanS].join('.'), has_more: page.hasMore };
   return { status: 200, body, cacheTags: ['changes'], validUntilMs: nowMs() + TOKEN_MS, replicaVersion };
 }

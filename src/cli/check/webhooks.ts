@@ -37,7 +37,7 @@ export async function listenForWebhooks(
   const expected = new Map<string, Kind>();
   const received = new Set<string>();
   const admin = createAdmin({
-    metrics: { contentType: '', text: async () => '' },
+    registry: { contentType: '', metrics: async () => '' },
     status: () => ({}),
     isComplete: () => false,
     isLive: () => false,
