@@ -1,6 +1,7 @@
 // Arbitrary records and filters of lists, a replica of the published ones, and the records that one caller sees.
 
 import fc from 'fast-check';
+import { TERM_ORDERS } from '../../src/interface/parameters.ts';
 import { EVENT_STATUSES } from '../../src/model/event-state.ts';
 import {
   type CalendarRecord,
@@ -122,23 +123,11 @@ export const linkedFilter = anyFilter<LinkedFilter>({ ...page }, {
   modifiedAfter: wall,
 } satisfies Arbitraries<LinkedFilter, never>);
 
-const ORDERS = [
-  'name',
-  'id',
-  'slug',
-  'count',
-  'description',
-  'term_group',
-  'include',
-  'include_slugs',
-  'parent',
-  'none',
-] as const;
 export const termFilter = anyFilter<TermFilter>(
   {
     ...page,
     kind: fc.constantFrom('category', 'tag'),
-    orderBy: fc.constantFrom(...ORDERS),
+    orderBy: fc.constantFrom(...TERM_ORDERS),
     descending: fc.boolean(),
     hideEmpty: fc.boolean(),
   },

@@ -2,7 +2,7 @@
 
 import type { EventRecord, LinkedRecord, PostRecord, TermRecord } from '../../src/model/records.ts';
 import type { EventCondition, EventFilter } from '../../src/store/list-events.ts';
-import type { LinkedFilter, TermFilter } from '../../src/store/lists.ts';
+import type { LinkedFilter, PageWindow, TermFilter } from '../../src/store/lists.ts';
 import { fold, foldForSort, type SearchWord } from '../../src/text/text.ts';
 import { noticedAt } from './sample-records.ts';
 
@@ -109,21 +109,34 @@ export function expectedEvents(events: EventRecord[], filter: EventFilter) {
   );
 }
 
+/** Whether a record matches each condition of a filter that is asked. A condition without a row does not compile. */
+type Conditions<Filter, Listed, Fixed extends keyof Filter = never> = {
+  [Name in Exclude<keyof Filter, keyof PageWindow | Fixed>]-?: (
+    wanted: NonNullable<Filter[Name]>,
+    record: Listed,
+  ) => boolean;
+};
+
+const meetsAll = <Listed>(conditions: object, filter: object, record: Listed): boolean =>
+  Object.entries(conditions).every(([name, isMatch]) => {
+    const wanted = filter[name as keyof typeof filter];
+    return wanted === undefined || isMatch(wanted, record);
+  });
+
 /** @param records that the caller may see, as the events */
 export function expectedLinked(records: LinkedRecord[], events: EventRecord[], filter: LinkedFilter) {
   const seen = events.map(withoutProtected).filter(({ status }) => status !== 'trash');
   const linkedTo = (record: LinkedRecord) => seen.filter((other) => other[`${record.kind}s`].includes(record.id));
-  const matches = records.filter(
-    (record) =>
-      hasStatus(filter.statuses, record) &&
-      hasWords(filter.words, record.searchText) &&
-      hasCustom(record, filter.customFields ?? {}) &&
-      (filter.modifiedAfter === undefined || record.modifiedUtc > filter.modifiedAfter) &&
-      (filter.event === undefined || linkedTo(record).some(({ id }) => id === filter.event)) &&
-      (filter.hasEvents === undefined || filter.hasEvents === linkedTo(record).length > 0) &&
-      (filter.upcomingFromUtc === undefined ||
-        linkedTo(record).some((other) => !other.hidden && other.startUtc >= filter.upcomingFromUtc!)),
-  );
+  const conditions: Conditions<LinkedFilter, LinkedRecord> = {
+    statuses: (statuses, record) => hasStatus(statuses, record),
+    words: (words, { searchText }) => hasWords(words, searchText),
+    customFields: (values, record) => hasCustom(record, values),
+    modifiedAfter: (after, { modifiedUtc }) => modifiedUtc > after,
+    event: (event, record) => linkedTo(record).some(({ id }) => id === event),
+    hasEvents: (hasEvents, record) => hasEvents === linkedTo(record).length > 0,
+    upcomingFromUtc: (from, record) => linkedTo(record).some((other) => !other.hidden && other.startUtc >= from),
+  };
+  const matches = records.filter((record) => meetsAll(conditions, filter, record));
   matches.sort((a, b) => compare(b.date, a.date) || compare(a.id, b.id));
   return pageOf(
     matches.map(({ id }) => id),
@@ -149,19 +162,17 @@ export function expectedTerms(all: TermRecord[], events: EventRecord[], filter: 
       });
   const isNotEmpty = (record: TermRecord) =>
     count(record.id) > 0 || (filter.include === undefined && below(record.id).some((id) => count(id) > 0));
-  const matches = terms.filter(
-    (record) =>
-      (filter.search === undefined ||
-        [record.name, record.slug].some((text) => folded(text).includes(folded(filter.search!)))) &&
-      (filter.include === undefined || filter.include.includes(record.id)) &&
-      (filter.exclude === undefined || !filter.exclude.includes(record.id)) &&
-      (!filter.hideEmpty || isNotEmpty(record)) &&
-      (filter.parent === undefined || record.parent === filter.parent) &&
-      (filter.event === undefined ||
-        (seen.find(({ id }) => id === filter.event)?.[field].includes(record.id) ?? false)) &&
-      (filter.noticedFrom === undefined || noticedAt(record) >= filter.noticedFrom) &&
-      (filter.slug === undefined || record.slug.toLowerCase() === filter.slug.toLowerCase()),
-  );
+  const conditions: Conditions<TermFilter, TermRecord, 'kind' | 'orderBy' | 'descending'> = {
+    search: (search, { name, slug }) => [name, slug].some((text) => folded(text).includes(folded(search))),
+    include: (include, { id }) => include.includes(id),
+    exclude: (exclude, { id }) => !exclude.includes(id),
+    hideEmpty: (hideEmpty, record) => !hideEmpty || isNotEmpty(record),
+    parent: (wanted, { parent }) => parent === wanted,
+    event: (event, record) => seen.find(({ id }) => id === event)?.[field].includes(record.id) ?? false,
+    noticedFrom: (from, record) => noticedAt(record) >= from,
+    slug: (wanted, { slug }) => slug.toLowerCase() === wanted.toLowerCase(),
+  };
+  const matches = terms.filter((record) => meetsAll(conditions, filter, record));
   const byName = (a: TermRecord, b: TermRecord) => compareText(foldedForSort(a.name), foldedForSort(b.name));
   const byIndex = (a: TermRecord, b: TermRecord) =>
     filter.include ? filter.include.indexOf(a.id) - filter.include.indexOf(b.id) : byName(a, b);
