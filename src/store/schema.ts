@@ -6,8 +6,8 @@ import { FIELDS } from '../interface/fields.ts';
 import { KINDS } from '../model/records.ts';
 
 /**
- * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
- * New and removed fields of records do not need it: `REPLICA_FORMAT` has them.
+ * Must grow with every change of what is stored in the tables, including the results of `fold`. New and removed columns
+ * and fields of records do not need it: `REPLICA_FORMAT` has them.
  */
 export const SCHEMA_VERSION = 27;
 
@@ -16,9 +16,6 @@ const propertyNames = KINDS.map((kind) =>
     .map(({ key }) => key)
     .toSorted(),
 );
-
-/** Names the tables and the properties of their records. */
-export const REPLICA_FORMAT = `${SCHEMA_VERSION}-${hash('sha256', JSON.stringify(propertyNames)).slice(0, 8)}`;
 
 /** In the header of the file: a foreign SQLite file is never taken for a replica. */
 export const APPLICATION_ID = 0x63616c67;
@@ -151,3 +148,6 @@ CREATE VIRTUAL TABLE event_fts USING fts5(
 INSERT INTO event_fts (event_fts, rank) VALUES ('automerge', 0), ('usermerge', 8), ('crisismerge', 256),
   ('hashsize', 4194304);
 `;
+
+/** Names the tables and the properties of their records. */
+export const REPLICA_FORMAT = `${SCHEMA_VERSION}-${hash('sha256', TABLES + propertyNames.join(' ')).slice(0, 8)}`;

@@ -219,3 +219,30 @@ export function build({ first, changed, deleted, seen }: World): {
     terms,
   };
 }
+
+export const eventsOf = (all: readonly CalendarRecord[]): EventRecord[] =>
+  all.filter(({ kind }) => kind === 'event') as EventRecord[];
+
+/**
+ * The conditions that choose all of the sample records or none, so that no property tests them, such as `featured` if
+ * `anyEvent` had no featured event.
+ * @param plain a filter without conditions
+ */
+export function untestedConditions<Filter extends object>(
+  filters: fc.Arbitrary<Filter>,
+  plain: Filter,
+  totalOf: (all: readonly CalendarRecord[], filter: Filter) => number,
+): string[] {
+  const worlds = fc.sample(records, { seed: 1, numRuns: 20 }).map(({ first }) => first);
+  const tested = new Map<string, boolean>();
+  for (const filter of fc.sample(filters, { seed: 1, numRuns: 500 }))
+    for (const [name, value] of Object.entries(filter)) {
+      if (name in plain || tested.get(name)) continue;
+      const choosesSome = worlds.some((all) => {
+        const total = totalOf(all, { ...plain, [name]: value });
+        return total > 0 && total < totalOf(all, plain);
+      });
+      tested.set(name, choosesSome);
+    }
+  return [...tested].filter(([, isTested]) => !isTested).map(([name]) => name);
+}
