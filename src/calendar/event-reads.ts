@@ -88,7 +88,7 @@ function eventFilter(services: Services, values: Record<string, unknown>, visibl
   const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs);
   const ids = (name: string) => values[name] as number[] | undefined;
   const visibleIds = (kind: LinkedKind) => (values[kind] ? visibleLinkedIds(visible, kind, ids(kind)!) : undefined);
-  const filter: Omit<EventFilter, 'limit' | 'offset' | 'statuses'> = {
+  const filter: Required<Omit<EventFilter, 'limit' | 'offset' | 'statuses'>> = {
     ...orderOf(values),
     bounds: hasDates ? window.bounds : [],
     modifiedAfter: modifiedAfter.utc,
@@ -118,10 +118,10 @@ const ORDERS = { start_date: 'start', modified: 'modified', title: 'title' } as 
   EventOrder
 >;
 
-function orderOf({ order, orderby, include }: Record<string, unknown>): Pick<EventFilter, 'order' | 'descending'> {
+function orderOf({ order, orderby, include }: Record<string, unknown>) {
   const byDefault = include === undefined ? 'start' : 'published';
   const by = ORDERS[orderby as (typeof EVENT_ORDERS)[number]] ?? byDefault;
-  return order === 'desc' ? { order: by, descending: true } : { order: by };
+  return { order: by, descending: order === 'desc' };
 }
 
 const DEFAULT_DISTANCE_KM = 25;
@@ -136,7 +136,7 @@ function venueConditions(
   visible: VisibleRecords,
   values: Record<string, unknown>,
   named: number[] | undefined,
-): Pick<EventFilter, 'venues' | 'notVenues'> {
+): Required<Pick<EventFilter, 'venues' | 'notVenues'>> {
   const circle = circleOf(values);
   const notVenues = values.geoloc === false ? locatedVenueIds(visible) : undefined;
   if (values.geoloc !== true && !circle) return { venues: named, notVenues };

@@ -7,7 +7,7 @@ import { copiedFields } from '../interface/fields.ts';
 import type { Input } from '../interface/parameter.ts';
 import { isEmpty } from '../interface/value-types.ts';
 import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../model/records.ts';
-import { listLinked } from '../store/lists.ts';
+import { type LinkedFilter, listLinked } from '../store/lists.ts';
 import { htmlText } from '../text/html.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
@@ -59,7 +59,7 @@ async function findPage(
   const page = requestedPage(values, lists);
   const onlyUpcoming = values.only_with_upcoming === true;
   const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs());
-  const filter = {
+  const filter: Required<LinkedFilter> = {
     statuses: access.statuses,
     limit: page.limit,
     offset: page.offset,

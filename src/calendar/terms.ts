@@ -6,7 +6,7 @@ import type { Input } from '../interface/parameter.ts';
 import type { TermOrder } from '../interface/parameters.ts';
 import type { JsonObject } from '../model/json.ts';
 import { PLURALS, type PostKind, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
-import { listTerms } from '../store/lists.ts';
+import { listTerms, type TermFilter } from '../store/lists.ts';
 import { getRecord, getRecords, withDescendants } from '../store/records.ts';
 import { withApiErrors } from './cms-errors.ts';
 import { instantBound } from './dates.ts';
@@ -71,7 +71,7 @@ function findPage(
     event: event === undefined ? undefined : Number(event),
     slug: values.slug === undefined ? undefined : String(values.slug),
     noticedFrom: utc,
-  });
+  } satisfies Required<TermFilter>);
   // Unlike in other lists, `rest_url` has no page.
   return { kind, ids, total, page, urlValues: { ...raw, page: undefined }, validUntilMs, visible, isPublic: true };
 }

@@ -15,8 +15,8 @@ export type FieldType =
   | 'boolean'
   /** Of one record, such as the image; 0 if there is none. */
   | 'id'
-  /** Degrees, or null. */
-  | 'coordinate'
+  /** Such as degrees; null if the record lacks it. */
+  | 'number'
   | 'ids'
   /** The event's own wall time. */
   | 'wall-time'
@@ -80,7 +80,7 @@ const date = (key: string, type: 'site-time' | 'utc-time', options: FieldOptions
   fieldOf(type, NO_TIME)(key, options);
 /** A coordinate of a venue. The original shows it, but lacks a parameter to write it. */
 const coordinate = (key: string, type: ParamType, name: string): Field =>
-  fieldOf('coordinate', null)(key, copied(type, SIZES.number, `${name} in degrees (WGS 84)`, { addition: true }));
+  fieldOf('number', null)(key, copied(type, SIZES.number, `${name} in degrees (WGS 84)`, { addition: true }));
 
 /** The default that the namespace index shows for optional values. It has no effect. */
 const DEFAULT_NULL = { shownDefault: null };

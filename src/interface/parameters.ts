@@ -105,7 +105,7 @@ const linkedList = (kind: LinkedKind, plural: string): Parameter[] => [
   fields(kind),
 ];
 
-const TERM_ORDERS = [
+export const TERM_ORDERS = [
   'name',
   'id',
   'slug',

@@ -52,7 +52,7 @@ const postProperties = {
 function propertyOf({ type, words, parameter }: Field): Schema {
   const { description } = parameter!;
   if (type === 'boolean') return flagSchema(description);
-  if (type === 'coordinate') return { type: 'number', format: 'double', description };
+  if (type === 'number') return { type: 'number', format: 'double', description };
   return { ...textSchema(description), ...(words && { enum: words }) };
 }
 

@@ -74,7 +74,7 @@ export function readOnlyAccessor({ read, selectedPaths, storedPaths }: FieldAcce
 }
 
 /** Of any other field the fixed value is a text. */
-const FIXED_TYPES: Readonly<Record<string, string>> = { boolean: 'boolean', coordinate: 'number', id: 'number' };
+const FIXED_TYPES: Readonly<Record<string, string>> = { boolean: 'boolean', number: 'number', id: 'number' };
 
 function fixedAccessor(value: string | number | boolean, { type }: Field): FieldAccessor {
   if (type === 'ids') throw new MappingFieldError('/value', 'a list of ids cannot be fixed');

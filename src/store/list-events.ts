@@ -46,7 +46,7 @@ interface EventConditions {
   customFields?: Readonly<Record<string, string>> | undefined;
 }
 
-export type EventCondition = keyof EventConditions;
+type EventCondition = keyof EventConditions;
 
 export interface EventFilter extends PageWindow, EventConditions {
   order: EventOrder;

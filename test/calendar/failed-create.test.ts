@@ -5,7 +5,7 @@ import nock from 'nock';
 import type { Cms } from '../../src/cms/port.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import type { Observation } from '../../src/observability/observations.ts';
-import { recording, replay, withoutNetwork } from '../cms/replay.ts';
+import { recording, replay, watchUnrecorded, withoutNetwork } from '../cms/replay.ts';
 import { type Json, startGateway, type TestGateway } from '../start-gateway.ts';
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -55,18 +55,21 @@ describe('a create that WordPress refuses after its venue was created', () => {
   beforeEach(async () => {
     writes = [];
     replay(RECORDING);
+    const unrecorded = watchUnrecorded();
     const observe = (event: Observation) => {
+      unrecorded.observe(event);
       if ((event.type === 'cms-call' || event.type === 'cms-failed') && !READS.has(event.method))
         writes.push(`${event.method} ${event.path}`);
     };
     cms = createWordPress({ url: SITE, observe, limits: { retries: 0 } });
     const recordedMs = Date.parse(recording(RECORDING)[0]!.rawHeaders.date!);
     const clock = { nowMs: () => recordedMs, isRecorded: true };
-    gateway = await startGateway({ cms, as: { admin: ADMIN }, service: ADMIN, ...clock });
+    const started = startGateway({ cms, as: { admin: ADMIN }, service: ADMIN, ...clock });
+    gateway = await Promise.race([started, unrecorded.failed]);
     writes = [];
   });
   afterEach(async () => {
-    await gateway.stop();
+    await gateway?.stop();
     await cms.close();
   });
 

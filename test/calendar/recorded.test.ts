@@ -4,8 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cms } from '../../src/cms/port.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
-import type { Observation } from '../../src/observability/observations.ts';
-import { recording, replay, withoutNetwork } from '../cms/replay.ts';
+import { recording, replay, watchUnrecorded, withoutNetwork } from '../cms/replay.ts';
 import type { GatewayScenario, ScenarioContext } from '../record/gateway-scenario.ts';
 import type { RecordingContext } from '../record/scenario.ts';
 
@@ -28,16 +27,10 @@ for (const scenario of scenarios) {
     let context: ScenarioContext | undefined;
     before(async () => {
       replay(scenario.name);
-      // Without this, the gateway would wait for an initial sync that never ends.
-      const unrecorded = Promise.withResolvers<never>();
-      const observe = (event: Observation) => {
-        if (event.type === 'cms-failed')
-          unrecorded.reject(new Error(`not recorded, see \`npm run record\`: ${event.method} ${event.path}`));
-      };
+      const { failed, observe } = watchUnrecorded();
       cms = createWordPress({ url: 'http://cms.example', observe, limits: { retries: 0 } });
       const recordedMs = Date.parse(recording(scenario.name)[0]?.rawHeaders.date ?? '');
-      unrecorded.promise.catch(() => undefined);
-      context = await Promise.race([scenario.open({ cms, as, nowMs: () => recordedMs }), unrecorded.promise]);
+      context = await Promise.race([scenario.open({ cms, as, nowMs: () => recordedMs }), failed]);
     });
     after(async () => {
       await context?.gateway.stop();

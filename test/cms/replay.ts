@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import nock from 'nock';
+import type { Observation } from '../../src/observability/observations.ts';
 import { type RecordedExchange, withoutPoll } from '../record/recorder.ts';
 
 // Loading nock patches the process; this undoes it for other suites.
@@ -30,7 +31,7 @@ export function withoutNetwork(): void {
   afterEach(function () {
     const [call] = unknown.splice(0);
     if (call === undefined || this.currentTest?.state !== 'failed') return;
-    throw new Error(`the gateway made a call that the recording does not have: ${call}`);
+    throw new Error(`the gateway made a call that the recording does not have (\`npm run record\`): ${call}`);
   });
   after(() => {
     nock.emitter.off('no match', note);
@@ -47,6 +48,20 @@ export function replay(name: string, from = 0): void {
   // The types lack its parameter.
   type Filtering = { filteringPath(change: (path: string) => string): unknown };
   for (const scope of scopes) (scope as unknown as Filtering).filteringPath(withoutPoll);
+}
+
+/**
+ * `failed` rejects with the first call that got no answer, such as one for a new field of the mapping. Without it, a
+ * gateway would wait for an initial sync that never ends.
+ */
+export function watchUnrecorded(): { failed: Promise<never>; observe(event: Observation): void } {
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  failed.catch(() => undefined);
+  const observe = (event: Observation) => {
+    if (event.type === 'cms-failed')
+      reject(new Error(`not recorded, see \`npm run record\`: ${event.method} ${event.path}`));
+  };
+  return { failed, observe };
 }
 
 /** Recorded requests that were not sent. */

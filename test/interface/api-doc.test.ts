@@ -103,10 +103,15 @@ function parseCurl(command: string): { path: string } & RequestOptions {
   return { path: url!.slice(BASE.length), as, method, headers: Object.fromEntries(headers), ...(body && { body }) };
 }
 
+const sectionOf = (heading: string): string =>
+  document.slice(document.indexOf(`\n### ${heading}\n`) + 1).split(/\n##/)[0]!;
+
+/** The text between a heading and its table. */
+const introduction = (heading: string): string => sectionOf(heading).split('\n|')[0]!;
+
 /** The rows of the table below a heading: parameter or field, example, meaning. */
 function rowsBelow(heading: string): [name: string, example: string, meaning: string][] {
-  const section = document.slice(document.indexOf(`\n### ${heading}\n`) + 1).split(/\n##/)[0]!;
-  return [...section.matchAll(/^\| `(\w+)` \| `(.*)` \| (.*) \|$/gm)].map(
+  return [...sectionOf(heading).matchAll(/^\| `(\w+)` \| `(.*)` \| (.*) \|$/gm)].map(
     ([, ...row]) => row as [string, string, string],
   );
 }
@@ -115,7 +120,7 @@ function rowsBelow(heading: string): [name: string, example: string, meaning: st
  * Name and meaning of each parameter as its row has them: the meaning of `order` ends with ": `asc`, `desc`". Of
  * `fields`, which has forty words, the OpenAPI document names them.
  */
-const described = (parameters: readonly Parameter[]) =>
+const described = (parameters: readonly Parameter[]): [name: string, meaning: string][] =>
   parameters.map(({ name, description, type }) => {
     const words = type.schema.enum ?? type.schema.items?.enum;
     return [
@@ -156,6 +161,9 @@ describe('docs/api.md', () => {
       const ofOther = LIST_PARAMETERS[other].filter(({ name }) => !declares(first, name));
       const parameters = described([...LIST_PARAMETERS[first], ...ofOther]);
       expect(rows.map(([name, , meaning]) => [name, meaning])).to.deep.equal(parameters);
+      const ofOne = parameters.filter(([name]) => !(declares(first, name) && declares(other, name)));
+      for (const [name] of ofOne)
+        expect(introduction(heading), `above the table: which list alone has ${name}?`).to.include(`\`${name}\``);
       const gateway = await filledGateway();
       for (const [name, example] of rows) {
         expect(example.split(/[=[]/, 1)[0]).to.equal(name);
@@ -217,8 +225,10 @@ describe('docs/extensions.md', () => {
   it('names every parameter that the original lacks', () => {
     const extensions = readFileSync(join(ROOT, 'docs/extensions.md'), 'utf8');
     const parameters = ROUTES.flatMap(({ endpoints }) => endpoints).flatMap((endpoint) => endpoint.parameters);
+    const lacking: string[] = [];
     for (const { name, addition } of parameters)
-      if (addition) expect(extensions, name).to.match(new RegExp(`\`[^\`]*\\b${name}\\b[^\`]*\``));
+      if (addition && !new RegExp(`\`[^\`]*\\b${name}\\b[^\`]*\``).test(extensions)) lacking.push(name);
+    expect([...new Set(lacking)]).to.deep.equal([]);
   });
 });
 

@@ -1,6 +1,7 @@
 // Arbitrary records and filters of lists, a replica of the published ones, and the records that one caller sees.
 
 import fc from 'fast-check';
+import { TERM_ORDERS } from '../../src/interface/parameters.ts';
 import { EVENT_STATUSES } from '../../src/model/event-state.ts';
 import {
   type CalendarRecord,
@@ -122,23 +123,11 @@ export const linkedFilter = anyFilter<LinkedFilter>({ ...page }, {
   modifiedAfter: wall,
 } satisfies Arbitraries<LinkedFilter, never>);
 
-const ORDERS = [
-  'name',
-  'id',
-  'slug',
-  'count',
-  'description',
-  'term_group',
-  'include',
-  'include_slugs',
-  'parent',
-  'none',
-] as const;
 export const termFilter = anyFilter<TermFilter>(
   {
     ...page,
     kind: fc.constantFrom('category', 'tag'),
-    orderBy: fc.constantFrom(...ORDERS),
+    orderBy: fc.constantFrom(...TERM_ORDERS),
     descending: fc.boolean(),
     hideEmpty: fc.boolean(),
   },
@@ -229,4 +218,31 @@ export function build({ first, changed, deleted, seen }: World): {
     ),
     terms,
   };
+}
+
+export const eventsOf = (all: readonly CalendarRecord[]): EventRecord[] =>
+  all.filter(({ kind }) => kind === 'event') as EventRecord[];
+
+/**
+ * The conditions that choose all of the sample records or none, so that no property tests them, such as `featured` if
+ * `anyEvent` had no featured event.
+ * @param plain a filter without conditions
+ */
+export function untestedConditions<Filter extends object>(
+  filters: fc.Arbitrary<Filter>,
+  plain: Filter,
+  totalOf: (all: readonly CalendarRecord[], filter: Filter) => number,
+): string[] {
+  const worlds = fc.sample(records, { seed: 1, numRuns: 20 }).map(({ first }) => first);
+  const tested = new Map<string, boolean>();
+  for (const filter of fc.sample(filters, { seed: 1, numRuns: 500 }))
+    for (const [name, value] of Object.entries(filter)) {
+      if (name in plain || tested.get(name)) continue;
+      const choosesSome = worlds.some((all) => {
+        const total = totalOf(all, { ...plain, [name]: value });
+        return total > 0 && total < totalOf(all, plain);
+      });
+      tested.set(name, choosesSome);
+    }
+  return [...tested].filter(([, isTested]) => !isTested).map(([name]) => name);
 }

@@ -6,7 +6,17 @@ import fc from 'fast-check';
 import type { EventRecord } from '../../src/model/records.ts';
 import { type EventFilter, listEvents } from '../../src/store/list-events.ts';
 import { Replica } from '../../src/store/replica.ts';
-import { bound, build, EVENT_ORDERS, eventFilter, page, records, runs } from './arbitrary-lists.ts';
+import {
+  bound,
+  build,
+  EVENT_ORDERS,
+  eventFilter,
+  eventsOf,
+  page,
+  records,
+  runs,
+  untestedConditions,
+} from './arbitrary-lists.ts';
 import { remove, upsert } from './changes.ts';
 import { expectedEvents } from './list-oracle.ts';
 import { event } from './sample-records.ts';
@@ -26,6 +36,15 @@ describe('the event list', () => {
       }),
       runs(60),
     );
+  });
+
+  it('is asked for with conditions that some sample events meet, and some not (values: `anyEvent`)', () => {
+    const plain: EventFilter = { limit: 0, offset: 0, order: 'start', descending: false };
+    const untested = untestedConditions(eventFilter, plain, (all, filter) => {
+      return expectedEvents(eventsOf(all), filter).total;
+    });
+    // No sample event has a source.
+    expect(untested).to.deep.equal(['sources']);
   });
 
   it('restricted by dates returns what a filter over all records returns, also after a change', () => {

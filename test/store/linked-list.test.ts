@@ -3,13 +3,13 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type EventRecord, FIRST_EMBEDDED_ID } from '../../src/model/records.ts';
+import { type EventRecord, FIRST_EMBEDDED_ID, isTermRecord, type LinkedRecord } from '../../src/model/records.ts';
 import { listEvents } from '../../src/store/list-events.ts';
-import { isLinkedToEvent, listLinked, listTerms, termCount } from '../../src/store/lists.ts';
+import { isLinkedToEvent, listLinked, listTerms, type TermFilter, termCount } from '../../src/store/lists.ts';
 import { withDescendants } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
-import { build, linkedFilter, records, runs, termFilter } from './arbitrary-lists.ts';
+import { build, eventsOf, linkedFilter, records, runs, termFilter, untestedConditions } from './arbitrary-lists.ts';
 import { remove, upsert } from './changes.ts';
 import { expectedLinked, expectedTerms, withoutProtected } from './list-oracle.ts';
 import { event, organizer, term, venue } from './sample-records.ts';
@@ -57,6 +57,24 @@ describe('lists of venues, organizers and terms', () => {
       }),
       runs(40),
     );
+  });
+
+  it('are asked for with conditions that some sample records meet, and some not (values: `anyLinked`, `anyTerm`)', () => {
+    for (const kind of ['venue', 'organizer'] as const) {
+      const untested = untestedConditions(linkedFilter, { limit: 0, offset: 0 }, (all, filter) => {
+        const linked = all.filter((record) => record.kind === kind) as LinkedRecord[];
+        return expectedLinked(linked, eventsOf(all), filter).total;
+      });
+      expect(untested, kind).to.deep.equal([]);
+    }
+    const plain: TermFilter = {
+      ...{ limit: 0, offset: 0, kind: 'category', orderBy: 'id' },
+      ...{ descending: false, hideEmpty: false },
+    };
+    const untested = untestedConditions(termFilter, plain, (all, filter) => {
+      return expectedTerms(all.filter(isTermRecord), eventsOf(all), filter).total;
+    });
+    expect(untested).to.deep.equal([]);
   });
 
   it('count hidden events as events of their venue, and do not list them', () => {

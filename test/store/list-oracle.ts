@@ -1,13 +1,12 @@
 // The oracle of list queries: every list as a plain filter over all records.
 
 import type { EventRecord, LinkedRecord, PostRecord, TermRecord } from '../../src/model/records.ts';
-import type { EventCondition, EventFilter } from '../../src/store/list-events.ts';
-import type { LinkedFilter, TermFilter } from '../../src/store/lists.ts';
+import type { EventFilter } from '../../src/store/list-events.ts';
+import type { LinkedFilter, PageWindow, TermFilter } from '../../src/store/lists.ts';
 import { fold, foldForSort, type SearchWord } from '../../src/text/text.ts';
 import { noticedAt } from './sample-records.ts';
 
-const hasStatus = (statuses: readonly string[] | undefined, { status }: PostRecord) =>
-  statuses === undefined || statuses.includes(status);
+const hasStatus = (statuses: readonly string[], { status }: PostRecord) => statuses.includes(status);
 
 /** Properties ask for the same texts again and again. */
 function remembered<T>(compute: (text: string) => T): (text: string) => T {
@@ -23,12 +22,11 @@ const foldedForSort = remembered(foldForSort);
 const bytesOf = remembered((text) => Buffer.from(text));
 
 /** No search finds a record without a text, such as a protected one. */
-const hasWords = (words: readonly SearchWord[] = [], text: string) =>
+const hasWords = (words: readonly SearchWord[], text: string) =>
   words.length === 0 ||
   (folded(text) !== '' && words.every((word) => folded(text).includes(folded(word.text)) !== word.not));
 
-const hasAny = (wanted: readonly number[] | undefined, ids: number[]) =>
-  wanted === undefined || wanted.some((id) => ids.includes(id));
+const hasAny = (wanted: readonly number[], ids: number[]) => wanted.some((id) => ids.includes(id));
 
 /** An event as filters see it: without what its password hides. */
 export const withoutProtected = (event: EventRecord): EventRecord =>
@@ -46,8 +44,8 @@ export const withoutProtected = (event: EventRecord): EventRecord =>
     : event;
 
 const hasCustom = (
-  { protected: isProtected, customFields = {} }: PostRecord,
   wanted: Readonly<Record<string, string>>,
+  { protected: isProtected, customFields = {} }: PostRecord,
 ) => Object.entries(wanted).every(([name, value]) => !isProtected && String(customFields[name]) === value);
 
 const OPERATORS = {
@@ -66,25 +64,37 @@ const pageOf = (ids: number[], { limit, offset }: { limit: number; offset: numbe
   total: ids.length,
 });
 
-/** Whether an event matches a condition of the filter. A condition without a row does not compile. */
-const MATCHES: Record<EventCondition, (event: EventRecord, filter: EventFilter) => boolean> = {
-  statuses: (event, { statuses }) => hasStatus(statuses, event),
-  bounds: (event, { bounds = [] }) => bounds.every(({ field, op, wall }) => OPERATORS[op](event[field], wall)),
-  words: ({ searchText }, { words }) => hasWords(words, searchText),
-  categories: (event, { categories }) => hasAny(categories, event.categories),
-  tags: (event, { tags }) => hasAny(tags, event.tags),
-  venues: (event, { venues }) => hasAny(venues, event.venues),
-  organizers: (event, { organizers }) => hasAny(organizers, event.organizers),
-  featured: (event, { featured }) => featured === undefined || event.featured === featured,
-  include: ({ id }, { include }) => include === undefined || include.includes(id),
-  modifiedAfter: ({ modifiedUtc }, { modifiedAfter }) => modifiedAfter === undefined || modifiedUtc > modifiedAfter,
-  parent: (event, { parent }) => parent === undefined || event.parent === parent,
-  eventStatuses: ({ eventStatus }, { eventStatuses: wanted }) =>
-    wanted === undefined || (eventStatus !== '' && wanted.includes(eventStatus)),
+/** Whether a record matches each condition of a filter that is asked. A condition without a row does not compile. */
+type Conditions<Filter, Listed, Fixed extends keyof Filter = never> = {
+  [Name in Exclude<keyof Filter, keyof PageWindow | Fixed>]-?: (
+    wanted: NonNullable<Filter[Name]>,
+    record: Listed,
+  ) => boolean;
+};
+
+const meetsAll = <Listed>(conditions: object, filter: object, record: Listed): boolean =>
+  Object.entries(conditions).every(([name, isMatch]) => {
+    const wanted = filter[name as keyof typeof filter];
+    return wanted === undefined || isMatch(wanted, record);
+  });
+
+const MATCHES: Conditions<EventFilter, EventRecord, 'order' | 'descending'> = {
+  statuses: hasStatus,
+  bounds: (bounds, event) => bounds.every(({ field, op, wall }) => OPERATORS[op](event[field], wall)),
+  words: (words, { searchText }) => hasWords(words, searchText),
+  categories: (wanted, { categories }) => hasAny(wanted, categories),
+  tags: (wanted, { tags }) => hasAny(wanted, tags),
+  venues: (wanted, { venues }) => hasAny(wanted, venues),
+  organizers: (wanted, { organizers }) => hasAny(wanted, organizers),
+  featured: (wanted, { featured }) => featured === wanted,
+  include: (include, { id }) => include.includes(id),
+  modifiedAfter: (after, { modifiedUtc }) => modifiedUtc > after,
+  parent: (wanted, { parent }) => parent === wanted,
+  eventStatuses: (wanted, { eventStatus }) => eventStatus !== '' && wanted.includes(eventStatus),
   // No event of the oracle comes from a source: test/sync/sources/sources.test.ts has some.
-  sources: (_event, { sources }) => sources === undefined,
-  customFields: (event, { customFields = {} }) => hasCustom(event, customFields),
-  notVenues: (event, { notVenues }) => notVenues === undefined || !hasAny(notVenues, event.venues),
+  sources: () => false,
+  customFields: hasCustom,
+  notVenues: (unwanted, { venues }) => !hasAny(unwanted, venues),
 };
 
 /** The titles of `anyEvent`: one entity and one tag. */
@@ -92,9 +102,7 @@ const plainTitle = remembered((title) => title.replace('&amp;', '&').replace(/<\
 
 /** @param events that the caller may see */
 export function expectedEvents(events: EventRecord[], filter: EventFilter) {
-  const matches = events
-    .map(withoutProtected)
-    .filter((event) => !event.hidden && Object.values(MATCHES).every((isMatch) => isMatch(event, filter)));
+  const matches = events.map(withoutProtected).filter((event) => !event.hidden && meetsAll(MATCHES, filter, event));
   const byDate = (a: EventRecord, b: EventRecord) => compare(a.date, b.date);
   const orders: Record<EventFilter['order'], (a: EventRecord, b: EventRecord) => number> = {
     start: (a, b) => compare(a.start, b.start) || byDate(a, b),
@@ -113,17 +121,16 @@ export function expectedEvents(events: EventRecord[], filter: EventFilter) {
 export function expectedLinked(records: LinkedRecord[], events: EventRecord[], filter: LinkedFilter) {
   const seen = events.map(withoutProtected).filter(({ status }) => status !== 'trash');
   const linkedTo = (record: LinkedRecord) => seen.filter((other) => other[`${record.kind}s`].includes(record.id));
-  const matches = records.filter(
-    (record) =>
-      hasStatus(filter.statuses, record) &&
-      hasWords(filter.words, record.searchText) &&
-      hasCustom(record, filter.customFields ?? {}) &&
-      (filter.modifiedAfter === undefined || record.modifiedUtc > filter.modifiedAfter) &&
-      (filter.event === undefined || linkedTo(record).some(({ id }) => id === filter.event)) &&
-      (filter.hasEvents === undefined || filter.hasEvents === linkedTo(record).length > 0) &&
-      (filter.upcomingFromUtc === undefined ||
-        linkedTo(record).some((other) => !other.hidden && other.startUtc >= filter.upcomingFromUtc!)),
-  );
+  const conditions: Conditions<LinkedFilter, LinkedRecord> = {
+    statuses: hasStatus,
+    words: (words, { searchText }) => hasWords(words, searchText),
+    customFields: hasCustom,
+    modifiedAfter: (after, { modifiedUtc }) => modifiedUtc > after,
+    event: (event, record) => linkedTo(record).some(({ id }) => id === event),
+    hasEvents: (hasEvents, record) => hasEvents === linkedTo(record).length > 0,
+    upcomingFromUtc: (from, record) => linkedTo(record).some((other) => !other.hidden && other.startUtc >= from),
+  };
+  const matches = records.filter((record) => meetsAll(conditions, filter, record));
   matches.sort((a, b) => compare(b.date, a.date) || compare(a.id, b.id));
   return pageOf(
     matches.map(({ id }) => id),
@@ -149,19 +156,17 @@ export function expectedTerms(all: TermRecord[], events: EventRecord[], filter: 
       });
   const isNotEmpty = (record: TermRecord) =>
     count(record.id) > 0 || (filter.include === undefined && below(record.id).some((id) => count(id) > 0));
-  const matches = terms.filter(
-    (record) =>
-      (filter.search === undefined ||
-        [record.name, record.slug].some((text) => folded(text).includes(folded(filter.search!)))) &&
-      (filter.include === undefined || filter.include.includes(record.id)) &&
-      (filter.exclude === undefined || !filter.exclude.includes(record.id)) &&
-      (!filter.hideEmpty || isNotEmpty(record)) &&
-      (filter.parent === undefined || record.parent === filter.parent) &&
-      (filter.event === undefined ||
-        (seen.find(({ id }) => id === filter.event)?.[field].includes(record.id) ?? false)) &&
-      (filter.noticedFrom === undefined || noticedAt(record) >= filter.noticedFrom) &&
-      (filter.slug === undefined || record.slug.toLowerCase() === filter.slug.toLowerCase()),
-  );
+  const conditions: Conditions<TermFilter, TermRecord, 'kind' | 'orderBy' | 'descending'> = {
+    search: (search, { name, slug }) => [name, slug].some((text) => folded(text).includes(folded(search))),
+    include: (include, { id }) => include.includes(id),
+    exclude: (exclude, { id }) => !exclude.includes(id),
+    hideEmpty: (hideEmpty, record) => !hideEmpty || isNotEmpty(record),
+    parent: (wanted, { parent }) => parent === wanted,
+    event: (event, record) => seen.find(({ id }) => id === event)?.[field].includes(record.id) ?? false,
+    noticedFrom: (from, record) => noticedAt(record) >= from,
+    slug: (wanted, { slug }) => slug.toLowerCase() === wanted.toLowerCase(),
+  };
+  const matches = terms.filter((record) => meetsAll(conditions, filter, record));
   const byName = (a: TermRecord, b: TermRecord) => compareText(foldedForSort(a.name), foldedForSort(b.name));
   const byIndex = (a: TermRecord, b: TermRecord) =>
     filter.include ? filter.include.indexOf(a.id) - filter.include.indexOf(b.id) : byName(a, b);

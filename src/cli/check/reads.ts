@@ -303,4 +303,4 @@ const hasPaths = (cmsRecord: CmsRecord, paths: readonly string[]): boolean =>
 
 /** Plugins store zeros, as text too, for a venue without coordinates. */
 const isUnset = (value: unknown, { type }: Field): boolean =>
-  isBlank(value) || value === 0 || value === false || (type === 'coordinate' && Number(value) === 0);
+  isBlank(value) || value === 0 || value === false || (type === 'number' && Number(value) === 0);

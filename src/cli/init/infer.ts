@@ -120,7 +120,7 @@ function locationFor(
     const as = inferBoolean(siteField);
     return as === null ? path : as && { at: path, as };
   }
-  if (fieldType === 'coordinate') {
+  if (fieldType === 'number') {
     const areNumbers = values.length > 0 && values.every((value) => parseNumber(value) !== undefined);
     return areNumbers ? (isAcf ? { at: path, clearWith: null } : path) : undefined;
   }

@@ -1,5 +1,5 @@
-// Codecs of numbers: `number`, an id, or a text that the CMS stores as a number; `coordinate`, the latitude or
-// longitude of a venue; and `ids`, of linked records and terms.
+// Codecs of numbers: `number`, an id, or a text that the CMS stores as a number; `coordinate`, one that a
+// record may lack, such as its latitude; and `ids`, of linked records and terms.
 
 import { LIMITS } from '../../fixed-limits.ts';
 import { parseNumber } from '../../interface/value-types.ts';
@@ -47,8 +47,8 @@ export const number: CodecDefinition<NumberOptions> = {
 
 /** Plugins store coordinates as text, and a field for numbers accepts such a text too. */
 export const coordinate: CodecDefinition<never> = {
-  fits: ['coordinate'],
-  defaultFor: ['coordinate'],
+  fits: ['number'],
+  defaultFor: ['number'],
   create: () => ({ read: parseNumber, write: (value) => (value === null ? '' : String(value)) }),
 };
 

@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { PublicRequestError } from '../../../src/cms/public-request.ts';
 import { createEventsSource } from '../../../src/cms/sources/events-api.ts';
 import { MAX_SOURCE_EVENTS, SourceError, type SourceEvent } from '../../../src/cms/sources/source.ts';
+import { BODY_PARAMETERS } from '../../../src/interface/fields.ts';
+import type { PostKind } from '../../../src/model/records.ts';
 import { type EventsSite, event, startEventsSite } from './events-site.ts';
 
 describe('an events/v1 API as a source', () => {
@@ -238,13 +240,30 @@ describe('an events/v1 API as a source', () => {
     });
 
     it('has what another gateway adds', async () => {
-      const { eventStatus, eventStatusReason, attendanceMode, onlineUrl } = await readOne({
-        ...{ event_status: 'cancelled', event_status_reason: 'Storm', attendance_mode: 'mixed' },
-        online_url: 'https://meet.example/1',
+      const state = { event_status: 'cancelled', event_status_reason: 'Storm', attendance_mode: 'mixed' };
+      const sent: Record<PostKind, Record<string, unknown>> = {
+        event: { ...state, online_url: 'https://meet.example/1' },
+        venue: { geo_lat: 53.1, geo_lng: -6.2 },
+        organizer: {},
+      };
+      // Additions of the API that no source has: custom fields are the other site's own.
+      const notCopied = ['custom_fields'];
+      const read = await readOne({
+        ...sent.event,
+        venue: { venue: 'Quay', ...sent.venue },
+        organizer: { organizer: 'Ann', ...sent.organizer },
       });
-      expect([eventStatus, eventStatusReason, attendanceMode, onlineUrl]).to.deep.equal([
-        ...['cancelled', 'Storm', 'mixed', 'https://meet.example/1'],
-      ]);
+      for (const [kind, record] of [
+        ['event', read],
+        ['venue', read.venue],
+        ['organizer', read.organizers[0]],
+      ] as const)
+        for (const { name, recordKey, addition } of BODY_PARAMETERS[kind])
+          if (addition && !notCopied.includes(name)) {
+            const isSent = name in sent[kind];
+            expect(isSent, `does src/cms/sources/events-api.ts copy ${name}? Send it, or name it above`).to.equal(true);
+            expect(record, 'copied by src/cms/sources/events-api.ts').to.have.property(recordKey!, sent[kind][name]);
+          }
     });
 
     it('says nothing of its state if its source does not', async () => {

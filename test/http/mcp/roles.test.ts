@@ -2,13 +2,12 @@
 // gateway over sockets, with the official SDK's client.
 
 import { expect } from 'chai';
+import { READ_TOOLS } from '../../../src/http/mcp/tools.ts';
 import { authorization, type FakeWordPress, startFakeWordPress, USERS } from '../../faults/fake-wordpress.ts';
 import { type SocketGateway, startGateway } from '../../start-gateway.ts';
 import { connect, type ToolClient } from './tools.ts';
 
-const PROPERTIES =
-  'id,url,status,title,excerpt,all_day,start_date,end_date,utc_start_date,utc_end_date,timezone,cost,website,' +
-  'event_status,event_status_reason,attendance_mode,online_url,categories,tags,venue,organizer';
+const PROPERTIES = READ_TOOLS.find(({ name }) => name === 'search_events')!.values!.fields;
 const ACCOUNTS = [undefined, ...USERS];
 
 describe('the tools, for each role', () => {
