@@ -39,17 +39,13 @@ export async function readFile(bytes: Buffer): Promise<ComponentReader> {
 /** Follows BEGIN and END. What the end of the text breaks off is no part of the calendar. */
 class ComponentReader {
   readonly calendar: Component = { name: 'VCALENDAR', lines: new Map(), inner: [] };
-  /** Undefined: no calendar began. */
-  isTruncated: boolean | undefined;
-  hasOnlyUtf8 = true;
+  state: 'no calendar' | 'begun' | 'ended' = 'no calendar';
   /** The calendar, and the components in it around the current line. */
   readonly #path: Component[] = [this.calendar];
 
   /** A line that is no property, as of a description with raw line ends, is dropped. */
   add(bytes: Buffer): void {
-    const isText = isUtf8(bytes);
-    this.hasOnlyUtf8 &&= isText;
-    const line = (isText ? utf8 : windows1252).decode(bytes);
+    const line = (isUtf8(bytes) ? utf8 : windows1252).decode(bytes);
     const name = /^[A-Za-z0-9-]{1,100}(?=[;:])/.exec(line)?.[0].toLowerCase();
     const { lines } = this.#path.at(-1)!;
     if (name === 'begin') this.#begin(line.slice(6).trim().toUpperCase());
@@ -59,7 +55,7 @@ class ComponentReader {
   }
 
   #begin(name: string): void {
-    if (name === 'VCALENDAR') this.isTruncated = true;
+    if (name === 'VCALENDAR') this.state = 'begun';
     // No event is inside another one: the END of that is missing.
     if (name === 'VCALENDAR' || name === 'VEVENT') this.#close(1);
     if (name !== 'VCALENDAR' && this.#path.length < MAX_DEPTH) this.#path.push({ name, lines: new Map(), inner: [] });
@@ -68,7 +64,7 @@ class ComponentReader {
   /** Some files have events after the end of their calendar. */
   #end(name: string): void {
     const depth = this.#path.findLastIndex((component) => component.name === name);
-    if (depth === 0) this.isTruncated = false;
+    if (depth === 0) this.state = 'ended';
     if (depth >= 0) this.#close(Math.max(1, depth));
   }
 
