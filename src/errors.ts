@@ -86,6 +86,9 @@ export class CmsRejected extends Error {
   }
 }
 
+export const isAccessRefused = (error: unknown): error is CmsRejected =>
+  error instanceof CmsRejected && (error.status === 401 || error.status === 403);
+
 /** For `catch`: handles what the CMS has rejected, and throws every other error. */
 export const ifRejected =
   <T>(handle: (rejection: CmsRejected) => T) =>

@@ -37,8 +37,8 @@ export const LIMITS = {
     /** Nesting of a JSON body. */
     jsonDepth: 32,
     /**
-     * Values in one parameter: each costs a lookup. A longer list may end before at `urlBytes`, in the body of a read at
-     * READ_BODY_BYTES, and in any request at SIZES.ids or SIZES.terms (src/interface/value-lengths.ts).
+     * Values in one parameter: each costs a lookup. Others may refuse a shorter list: `urlBytes` in a query,
+     * READ_BODY_BYTES in the body of a read, SIZES.ids and SIZES.terms in both (src/interface/value-lengths.ts).
      */
     idsPerParameter: 1000,
     /** Wrong logins before further ones wait; tokens that the CMS ignores count apart, up to the same number. */

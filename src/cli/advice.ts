@@ -2,7 +2,14 @@
 // used, one row for each problem.
 
 import { findingOfError, type NoApiReason, NoRestApi } from '../cms/wordpress/rest-api.ts';
-import { CmsRedirected, CmsRejected, CmsUnavailable, ConfigError, type UnavailableReason } from '../errors.ts';
+import {
+  CmsRedirected,
+  CmsRejected,
+  CmsUnavailable,
+  ConfigError,
+  isAccessRefused,
+  type UnavailableReason,
+} from '../errors.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 
@@ -127,10 +134,6 @@ function problemOf(error: CmsUnavailable | CmsRejected): SiteProblem {
   if (status === 401 || status === 403) return 'closed';
   const hasNoConnection = error instanceof CmsUnavailable && NO_CONNECTION.includes(error.reason);
   return hasNoConnection || status === 429 || status >= 500 ? 'no-answer' : 'no-api';
-}
-
-export function isAccessRefused(error: unknown): error is CmsRejected {
-  return error instanceof CmsRejected && (error.status === 401 || error.status === 403);
 }
 
 /** The address in a redirect of the site's front page or of its API, without what belongs to the API. */

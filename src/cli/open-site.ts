@@ -9,14 +9,13 @@ import { type Cms, type CmsRecord, type Credentials, type ListRequest, plainColl
 import { settingsOf } from '../cms/wordpress/record-form.ts';
 import { createRestCall } from '../cms/wordpress/rest-api.ts';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
-import { ifRejected } from '../errors.ts';
+import { ifRejected, isAccessRefused } from '../errors.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import { type FieldSpec, fieldSpecOf, type LocationSpec } from '../mapping/mapping-file.ts';
 import { parsePath, valueAt } from '../mapping/paths.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import { ANY_STATUS, type CalendarRecord, type Kind, type Site } from '../model/records.ts';
 import { trimCharactersEnd } from '../text/text.ts';
-import { isAccessRefused } from './advice.ts';
 
 export type SiteConnection = ReturnType<typeof openSite>;
 

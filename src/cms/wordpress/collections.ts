@@ -9,9 +9,8 @@ import { slugKey } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import { type CmsResponse, objectOf, writtenRecordOf } from '../http-exchange.ts';
 import type { CallOptions, Cms, CmsRecord, CmsView, CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
-import { MAX_PAGE_SIZE } from './media.ts';
 import { cmsIdOf, DETAIL_FIELDS, gatewayId, normalize, settingsOf } from './record-form.ts';
-import { recordsOf } from './rest-api.ts';
+import { MAX_PAGE_SIZE, recordsOf } from './rest-api.ts';
 
 type Collections = Pick<
   Cms,
