@@ -84,10 +84,12 @@ export class CmsRejected extends Error {
     this.existingId = options.existingId;
     this.written = options.written ?? 'no';
   }
-}
 
-export const isAccessRefused = (error: unknown): error is CmsRejected =>
-  error instanceof CmsRejected && (error.status === 401 || error.status === 403);
+  /** The CMS wants another account, or one at all. */
+  get refusesAccess(): boolean {
+    return this.status === 401 || this.status === 403;
+  }
+}
 
 /** For `catch`: handles what the CMS has rejected, and throws every other error. */
 export const ifRejected =

@@ -2,14 +2,7 @@
 // used, one row for each problem.
 
 import { findingOfError, type NoApiReason, NoRestApi } from '../cms/wordpress/rest-api.ts';
-import {
-  CmsRedirected,
-  CmsRejected,
-  CmsUnavailable,
-  ConfigError,
-  isAccessRefused,
-  type UnavailableReason,
-} from '../errors.ts';
+import { CmsRedirected, CmsRejected, CmsUnavailable, ConfigError, type UnavailableReason } from '../errors.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 
@@ -36,7 +29,7 @@ const CMS_FACTS = {
     /** What a service account has as its password. */
     secret: 'application password',
     /** The CMS itself does not accept the caller. */
-    isAccountError: isAccessRefused,
+    isAccountError: ({ refusesAccess }: CmsRejected) => refusesAccess,
     noApi: (url: string) =>
       `Open ${url} in a private browser window: it must show JSON that begins with the site's name. If nothing ` +
       'is there or the JSON ends early, the PHP error log of the site names the plugin to switch off. If a page is ' +

@@ -98,11 +98,11 @@ function startAndEnd(
     const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;
     return areAsMany && lateTexts.every((text, index) => text >= earlyTexts[index]!);
   };
-  const isOther = ({ path }: SiteField) => path !== endByName?.path && path !== startByName?.path;
+  const unnamed = withValues.filter(({ path }) => path !== endByName?.path && path !== startByName?.path);
   const isEarliest = (each: SiteField) => withValues.every((late) => late === each || isNeverBefore(late, each));
-  const start = startByName ?? withValues.find((each) => isOther(each) && isEarliest(each));
-  const isEnd = (each: SiteField) => each !== start && isOther(each) && isNeverBefore(each, start!);
-  return { start, end: endByName ?? (start && withValues.find(isEnd)) };
+  const start = startByName ?? unnamed.find(isEarliest);
+  const end = endByName ?? (start && unnamed.find((each) => each !== start && isNeverBefore(each, start)));
+  return { start, end };
 }
 
 const isUtc = (path: string): boolean => likeness(path, 'utc') > 0;
@@ -199,7 +199,7 @@ export function inferDate(
   { dateFormat, seconds }: DateDecisions = {},
 ): DateForm | undefined {
   const texts = values.filter((value) => typeof value === 'string');
-  const asText = texts.length === values.length;
+  const areTexts = texts.length === values.length;
   const [chosen] = dateFormat === undefined ? [] : compiled(dateFormat);
   if (chosen && texts.some((text) => isRead(chosen, text))) return textForm(chosen, texts);
   if (values.length === 0) return undefined;
@@ -207,13 +207,13 @@ export function inferDate(
   if (countsSeconds || values.every((value) => isCount(value, 1000))) {
     const options = {
       ...(seconds === 'wall' && { wallClockAsUtc: true }),
-      ...(asText && { asText }),
+      ...(areTexts && { asText: true }),
       ...(!countsSeconds && { milliseconds: true }),
     };
     const as = Object.keys(options).length > 0 ? { unix: options } : 'unix';
     return { as, format: 'unix', hasTime: true, read: (value) => String(value).padStart(13, '0') };
   }
-  return asText ? inferText(texts) : undefined;
+  return areTexts ? inferText(texts) : undefined;
 }
 
 /** Texts that sort by time. */

@@ -95,7 +95,7 @@ export function createCollections(call: RestCall): Collections {
       if (results.some((item) => item.id === id)) return true;
       return call('GET', `wp/v2/media/${id}`, { query: { _fields: 'id' } }, options).then(
         () => true,
-        ifRejected(({ status }) => status === 401 || status === 403),
+        ifRejected(({ refusesAccess }) => refusesAccess),
       );
     },
   };
