@@ -6,7 +6,7 @@ import ICAL from 'ical.js';
 import { pause } from '../../pause.ts';
 
 /** A longer line, such as a picture in base64, is cut before anything parses it. */
-const MAX_LINE = 100_000;
+const MAX_LINE_BYTES = 100_000;
 /** Of components in components: deeper ones are dropped. */
 const MAX_DEPTH = 8;
 
@@ -30,7 +30,7 @@ export async function readFile(bytes: Buffer): Promise<ComponentReader> {
     await pause();
     const isContinued = part.startsWith(' ') || part.startsWith('\t');
     if (!isContinued) reader.add(Buffer.from(line, 'latin1'));
-    line = isContinued ? line + part.slice(1, 1 + MAX_LINE - line.length) : part.slice(0, MAX_LINE);
+    line = isContinued ? line + part.slice(1, 1 + MAX_LINE_BYTES - line.length) : part.slice(0, MAX_LINE_BYTES);
   }
   reader.add(Buffer.from(line, 'latin1'));
   return reader;

@@ -179,7 +179,7 @@ async function add(reading: Reading, part: UidPart, start: times.Moment, named?:
 
 const isChange = ({ lines }: Component): boolean => lines.has('recurrence-id');
 
-/** The change of this instance: RECURRENCE-ID has its time, or its day. */
+/** The change of this instance: its RECURRENCE-ID is the time, or the day of which this is the first instance. */
 function takeChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>): UidPart | undefined {
   const ofDay = changes.get(times.dayName(start.wallMs));
   const change = changes.get(times.instanceName(start)) ?? (ofDay?.instance.isDate ? ofDay : undefined);
@@ -190,7 +190,7 @@ function takeChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>):
 
 /**
  * An instance after a change of all later ones is as far from its time as the changed instance is. Undefined: the
- * change cannot be read, or its instance is named by its day.
+ * change cannot be read, or its RECURRENCE-ID is a day on which the series has no instance.
  */
 function movedBy({ instance, start }: UidPart, { wallMs, zone, isDate }: times.Moment): times.Moment | undefined {
   if (start === undefined || instance.isDate !== isDate) return undefined;

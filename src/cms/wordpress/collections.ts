@@ -93,10 +93,8 @@ export function createCollections(call: RestCall): Collections {
       const query = { include: id, type: 'post', subtype: 'any', _fields: 'id' };
       const results = recordsOf(await call('GET', 'wp/v2/search', { query }, options));
       if (results.some((item) => item.id === id)) return true;
-      return call('GET', `wp/v2/media/${id}`, { query: { _fields: 'id' } }, options).then(
-        () => true,
-        ifRejected(({ refusesAccess }) => refusesAccess),
-      );
+      const isShown = call('GET', `wp/v2/media/${id}`, { query: { _fields: 'id' } }, options).then(() => true);
+      return isShown.catch(ifRejected(({ refusesAccess }) => refusesAccess));
     },
   };
 }
