@@ -114,7 +114,7 @@ function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decision
     );
 }
 
-/** By name and by the dates in their records. Posts and pages only count if their records have dates. */
+/** By name, and more by dates: in records, else in the schema. Posts and pages only count with dates in records. */
 export function findEventTypes({ types }: ProbedSite): ProbedType[] {
   const score = ({ type, base, label, fields }: ProbedType): number => {
     const name = [type, base, label].some((each) => likeness(each, 'event') > 0) ? 2 : 0;
@@ -189,6 +189,7 @@ const nameOf = ({ label, base }: ProbedType): string => (label === base ? base :
 /** Adds to the mapping the kinds that events refer to, and the fields of the event that hold the links. */
 function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite): void {
   for (const kind of LINKED_KINDS) {
+    // By the kinds before this one too: no collection is used twice.
     const taken = new Set(KINDS.map((each) => collectionName(mapping[each] ?? {})));
     const found = inferLink(kind, event, site, new Set(eventPathsOf(mapping)), taken);
     if (found?.link !== undefined) mapping.event.fields![LINK_FIELDS[kind]] = found.link;
