@@ -84,6 +84,11 @@ export class CmsRejected extends Error {
     this.existingId = options.existingId;
     this.written = options.written ?? 'no';
   }
+
+  /** The CMS wants another account, or one at all. */
+  get refusesAccess(): boolean {
+    return this.status === 401 || this.status === 403;
+  }
 }
 
 /** For `catch`: handles what the CMS has rejected, and throws every other error. */

@@ -36,7 +36,10 @@ export const LIMITS = {
     urlBytes: 8192,
     /** Nesting of a JSON body. */
     jsonDepth: 32,
-    /** Values in one parameter: each costs a lookup. */
+    /**
+     * Values in one parameter: each costs a lookup. Others may refuse a shorter list: `urlBytes` in a query,
+     * READ_BODY_BYTES in the body of a read, SIZES.ids and SIZES.terms in both (src/interface/value-lengths.ts).
+     */
     idsPerParameter: 1000,
     /** Wrong logins before further ones wait; tokens that the CMS ignores count apart, up to the same number. */
     failedLoginsPerAddress: 20,

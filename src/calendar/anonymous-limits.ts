@@ -22,7 +22,7 @@ function createTokens(burst: number, perSecond: number, clockMs: () => number): 
   };
 }
 
-/** Calls of all anonymous callers together: an app that asks for a page of removed events must not be told less. */
+/** Calls of all anonymous callers together: an app may ask for each of fifty events that were removed. */
 const LOOKUP_BURST = 100;
 const LOOKUPS_PER_SECOND = 5;
 
@@ -44,14 +44,17 @@ export class LookupLimit {
     this.#takeLookups = createTokens(LOOKUP_BURST, LOOKUPS_PER_SECOND, clockMs);
   }
 
-  /** Counts this many calls to the CMS. False if the actor may not cause them now; an account always may. */
+  /**
+   * Takes tokens for this many calls to the CMS. False: too few are left. An account needs none, and nobody does during
+   * the initial sync, when the replica lacks most records.
+   */
   tryTake(actor: Actor, calls: number): boolean {
     return actor.account !== undefined || !this.#isComplete() || this.#takeLookups(calls);
   }
 
   /**
-   * Calls the CMS for a record that the replica lacks. Resolves with undefined if the actor may not cause a call, or if
-   * too many anonymous callers wait for theirs: the response is then the same as if the record did not exist. Throws
+   * Calls the CMS for a record that the replica lacks. Resolves with undefined if no token is left, or if too many
+   * anonymous callers wait for their calls: the response is then the same as if the record did not exist. Throws
    * what `fetch` throws.
    */
   async lookUp<T>(actor: Actor, fetch: () => Promise<T>): Promise<T | undefined> {

@@ -29,7 +29,7 @@ const CMS_FACTS = {
     /** What a service account has as its password. */
     secret: 'application password',
     /** The CMS itself does not accept the caller. */
-    isAccountError: isAccessRefused,
+    isAccountError: ({ refusesAccess }: CmsRejected) => refusesAccess,
     noApi: (url: string) =>
       `Open ${url} in a private browser window: it must show JSON that begins with the site's name. If nothing ` +
       'is there or the JSON ends early, the PHP error log of the site names the plugin to switch off. If a page is ' +
@@ -127,10 +127,6 @@ function problemOf(error: CmsUnavailable | CmsRejected): SiteProblem {
   if (status === 401 || status === 403) return 'closed';
   const hasNoConnection = error instanceof CmsUnavailable && NO_CONNECTION.includes(error.reason);
   return hasNoConnection || status === 429 || status >= 500 ? 'no-answer' : 'no-api';
-}
-
-export function isAccessRefused(error: unknown): error is CmsRejected {
-  return error instanceof CmsRejected && (error.status === 401 || error.status === 403);
 }
 
 /** The address in a redirect of the site's front page or of its API, without what belongs to the API. */

@@ -9,14 +9,13 @@ import { type Cms, type CmsRecord, type Credentials, type ListRequest, plainColl
 import { settingsOf } from '../cms/wordpress/record-form.ts';
 import { createRestCall } from '../cms/wordpress/rest-api.ts';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
-import { ifRejected } from '../errors.ts';
+import { CmsRejected, ifRejected } from '../errors.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import { type FieldSpec, fieldSpecOf, type LocationSpec } from '../mapping/mapping-file.ts';
 import { parsePath, valueAt } from '../mapping/paths.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import { ANY_STATUS, type CalendarRecord, type Kind, type Site } from '../model/records.ts';
 import { trimCharactersEnd } from '../text/text.ts';
-import { isAccessRefused } from './advice.ts';
 
 export type SiteConnection = ReturnType<typeof openSite>;
 
@@ -58,8 +57,8 @@ export async function readSite({ cms, credentials }: Pick<SiteConnection, 'cms' 
   try {
     return await cms.site();
   } catch (error) {
-    if (credentials === undefined || !isAccessRefused(error)) throw error;
-    return cms.site({ credentials });
+    if (credentials && error instanceof CmsRejected && error.refusesAccess) return cms.site({ credentials });
+    throw error;
   }
 }
 
@@ -118,8 +117,7 @@ async function readLinkTables(
   return tables as LinkTables;
 }
 
-const SHOWN_CHARACTERS = 40;
-
+/** The paths at which a field of a mapping is read. */
 export function readPathsOf(field: string | FieldSpec | undefined): string[] {
   if (field === undefined) return [];
   if (typeof field === 'object' && field.embedded) return Object.values(field.embedded);
@@ -128,9 +126,7 @@ export function readPathsOf(field: string | FieldSpec | undefined): string[] {
   return at === undefined ? [] : [at];
 }
 
-export function locationOf(field: string | FieldSpec): LocationSpec {
-  return fieldSpecOf(fieldSpecOf(field).read ?? field);
-}
+export const locationOf = (field: string | FieldSpec): LocationSpec => fieldSpecOf(fieldSpecOf(field).read ?? field);
 
 export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {
   const path = parsePath(text);
@@ -142,6 +138,8 @@ export const isBlank = (value: unknown): boolean =>
 
 /** `venue[0].ID` -> `venue`: a list may be empty. */
 export const listPath = (path: string): string => path.split(/\[\d+\]/, 1)[0] ?? path;
+
+const SHOWN_CHARACTERS = 40;
 
 /** A value as an example in a message; of a path that the record lacks: `nothing`. */
 export function formatSample(value: unknown): string {

@@ -1,8 +1,7 @@
 // Reads a source once for a command, and words what the gateway leaves out or changes.
 
-import { PublicRequestError } from '../cms/public-request.ts';
 import { openSource } from '../cms/sources/open-source.ts';
-import { READ_TIMEOUT_MS, type Remark, SourceError, type SourceSnapshot } from '../cms/sources/source.ts';
+import { READ_TIMEOUT_MS, type Remark, type SourceSnapshot } from '../cms/sources/source.ts';
 import { sourceAddress } from '../config.ts';
 import type { SourceSettings } from '../config-schema.ts';
 
@@ -17,8 +16,7 @@ export async function readSource(
     // Without validators there is always a snapshot.
     return (await source.read(undefined, AbortSignal.timeout(READ_TIMEOUT_MS)))!;
   } catch (error) {
-    if (!(error instanceof SourceError || error instanceof PublicRequestError)) throw error;
-    return error.message.replaceAll(sourceAddress(settings), 'its address');
+    return String(error instanceof Error ? error.message : error).replaceAll(sourceAddress(settings), 'its address');
   }
 }
 

@@ -2,8 +2,7 @@
 
 /** Pads each column to its widest cell. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
-  const widthOf = (index: number) => Math.max(...rows.map((row) => row[index]!.length));
-  const widths = (rows[0] ?? []).map((_cell, index) => widthOf(index));
+  const widths = (rows[0] ?? []).map((_cell, index) => Math.max(...rows.map((row) => row[index]!.length)));
   return rows.map((row) =>
     row
       .map((cell, index) => cell.padEnd(widths[index]!))

@@ -14,7 +14,7 @@ export interface Connection {
   readonly client: ReturnType<typeof openClient>;
   /** Resolves once it is open, or after two seconds. */
   readonly opened: Promise<unknown>;
-  /** Rejects at once while Redis is away, and after `ms` without a reply. */
+  /** Rejects at once while Redis is away, and after `ms` without a reply to this or another command. */
   run<T>(command: (client: Connection['client']) => Promise<T>, ms?: number): Promise<T>;
   close(): void;
 }
@@ -34,6 +34,7 @@ function openClient(url: string) {
 
 export function openConnection(url: string): Connection {
   const client = openClient(url);
+  // Tries again every second while Redis is away or refuses the password. Rejects only once `destroy` has ended it.
   const connect = () => client.connect().catch(() => {});
   return {
     client,
@@ -43,6 +44,7 @@ export function openConnection(url: string): Connection {
       const timer = setTimeout(() => {
         late.reject(new Error(`no response within ${ms} ms`));
         // The client has no deadline for a command that was sent: a suspended Redis would hold up every later one too.
+        // `destroy` rejects all other commands that wait, and so clears their timers: no second one comes here.
         client.destroy();
         void connect();
       }, ms);

@@ -18,7 +18,7 @@ const TOTAL_BYTES = 100 * 1024 * 1024;
 const MAX_BYTES = 10 * 1024 * 1024;
 const FETCHES_PER_ACCOUNT = 5;
 const TIMEOUT_MS = 10_000;
-const HEADERS = { accept: 'image/avif, image/webp, image/*', 'user-agent': 'calendar-gateway' };
+const HEADERS = { accept: 'image/avif, image/webp, image/*' };
 const MAX_FILENAME_LENGTH = 80;
 
 /** @param get replaced by tests, whose images are on this machine or only in memory */
@@ -86,7 +86,7 @@ async function fetchImage(text: string, get: typeof getPublic): Promise<FetchedI
   const request = { headers: HEADERS, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS };
   // Blocked addresses, unknown hosts, timeouts, broken responses: for the client none of them is a usable image.
   const response = await get(text, request).catch(() => undefined);
-  if (response?.status !== 200) return undefined;
+  if (!response) return undefined;
   const { url, bytes } = response;
   const type = IMAGE_TYPES.find(({ matches }) => matches(bytes));
   return type && { bytes, mimeType: type.mimeType, filename: `${filenameOf(url)}.${type.extension}` };

@@ -10,7 +10,7 @@ import { readAtMost } from './http-exchange.ts';
 type ResolveHost = (hostname: string) => Promise<{ address: string; family: number }[]>;
 
 export interface PublicRequest {
-  /** Sent to every host of a chain of redirects: no credentials. */
+  /** Sent to every host of a chain of redirects, with a `user-agent`: no credentials. */
   headers: Record<string, string>;
   /** Of the body. */
   maxBytes: number;
@@ -30,9 +30,9 @@ export interface PublicRequest {
 export interface PublicResponse {
   /** After redirects. */
   url: URL;
-  status: number;
+  status: 200 | 304;
   headers: Dispatcher.ResponseData['headers'];
-  /** Empty unless the status is 2xx. */
+  /** Empty with 304. */
   bytes: Buffer;
 }
 
@@ -45,9 +45,9 @@ const MAX_REDIRECTS = 3;
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Any status but a redirect is a response. Checks each host's address as resolved for the actual connection, so that
- * a second resolution cannot change it (DNS rebinding).
- * @throws PublicRequestError, also when `signal` aborts
+ * A response is a 200, after redirects; or a 304, if `headers` has `if-none-match`. Checks each host's address as
+ * resolved for the actual connection, so that a second resolution cannot change it (DNS rebinding).
+ * @throws PublicRequestError for any other status, and when `signal` aborts
  */
 export async function getPublic(text: string, options: PublicRequest): Promise<PublicResponse> {
   const { timeoutMs, allowPrivate = false, isAllowedAddress = isPublicAddress, resolve = resolveHost } = options;
@@ -62,12 +62,14 @@ export async function getPublic(text: string, options: PublicRequest): Promise<P
     let url = new URL(text.trim());
     for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
       checkUrl(url, options.anyPort ?? false, (address) => allowPrivate || isAllowedAddress(address));
-      const sent = { method: 'GET', headers: options.headers, dispatcher: agent, signal } as const;
+      const sentHeaders = { 'user-agent': 'calendar-gateway', ...options.headers };
+      const sent = { method: 'GET', headers: sentHeaders, dispatcher: agent, signal } as const;
       const { statusCode: status, headers, body } = await request(url, sent);
-      if (status >= 200 && status < 300)
-        return { url, status, headers, bytes: await readAtMost(body, options.maxBytes) };
+      if (status === 200) return { url, status, headers, bytes: await readAtMost(body, options.maxBytes) };
       void body.dump().catch(() => undefined);
-      if (!REDIRECT_STATUSES.has(status)) return { url, status, headers, bytes: Buffer.alloc(0) };
+      const isUnchanged = status === 304 && 'if-none-match' in options.headers;
+      if (isUnchanged) return { url, status: 304, headers, bytes: Buffer.alloc(0) };
+      if (!REDIRECT_STATUSES.has(status)) throw new PublicRequestError(`answered with status ${status}`);
       url = new URL(String(headers.location), url);
     }
     throw new PublicRequestError(`more than ${MAX_REDIRECTS} redirects`);

@@ -15,8 +15,8 @@ export interface ConnectionOptions {
 /** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /**
- * Shutdown begins after ten turns in which no connection or request has arrived, at the latest after a thousand more of
- * them. Turns and no time: on a busy machine twenty connections may take half a second.
+ * Shutdown begins after ten turns of the event loop without a new connection or request, and after a thousand new ones
+ * at the latest. Turns and no time: on a busy machine twenty connections may take half a second.
  */
 const IDLE_TURNS = 10;
 const MAX_ARRIVALS = 1000;
@@ -31,7 +31,7 @@ export class Connections {
   readonly #listener: RequestListener;
   readonly #isProxy: (address: string) => boolean;
   readonly #slots: SharedSlots;
-  /** The newest response of each connection; Node sends earlier ones before it. */
+  /** The newest response of each connection, after its first request; Node sends earlier ones before it. */
   readonly #open = new Map<Socket, ServerResponse | undefined>();
   /** The bytes that wait to be sent to each network. */
   readonly #unsent = new Map<string, number>();
@@ -58,10 +58,11 @@ export class Connections {
   /** Waits until the process has accepted and read what had arrived; Node accepts one connection per turn. */
   async acceptPending(): Promise<void> {
     const last = this.#arrivals + MAX_ARRIVALS;
-    for (let idle = 0; idle < IDLE_TURNS && this.#arrivals < last; idle += 1) {
+    let idle = 0;
+    while (idle < IDLE_TURNS && this.#arrivals < last) {
       const before = this.#arrivals;
       await nextTurn();
-      if (this.#arrivals !== before) idle = 0;
+      idle = this.#arrivals === before ? idle + 1 : 0;
     }
   }
 

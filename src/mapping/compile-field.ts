@@ -35,19 +35,32 @@ export interface CompiledField {
   linkField?: LinkField;
 }
 
-/** @throws MappingFieldError */
+/**
+ *   spec                                                         is read at      is written at
+ *   "meta.hall", or { "at": "meta.hall" }                        meta.hall       meta.hall
+ *   { "at": "meta.hall", "readOnly": true }                      meta.hall       nowhere
+ *   { "read": "hall[0].name" }                                   hall[0].name    nowhere
+ *   { "read": "hall[0].name", "write": "meta.hall" }             hall[0].name    meta.hall
+ *   { "read": "meta.start", "write": ["meta.day", "meta.at"] }   meta.start      meta.day and meta.at
+ *   { "value": "Town hall" }                                     has this value  nowhere
+ *
+ * @throws MappingFieldError, also for a "write" without "read"
+ */
 export function compileField(spec: string | FieldSpec, field: Field): FieldAccessor {
   if (typeof spec === 'string') return compileLocation(spec, field, '');
-  if (spec.value !== undefined) return fixedAccessor(spec.value, field);
-  if (spec.read === undefined && spec.write !== undefined)
-    throw new MappingFieldError('/write', '"write" goes with "read"; a path that is both read and written is "at"');
-  if (spec.read !== undefined && spec.clearWith !== undefined)
-    throw new MappingFieldError('/clearWith', 'goes into "write", beside its "at"');
-  const reader = compileLocation(spec.read ?? spec, field, spec.read === undefined ? '' : '/read');
-  if (spec.readOnly || (spec.read !== undefined && spec.write === undefined)) return readOnlyAccessor(reader);
-  if (spec.write === undefined) return reader;
-  const pointerOf = (index: number) => (Array.isArray(spec.write) ? `/write/${index}` : '/write');
-  const writers = [spec.write].flat().map((each, index) => compileLocation(each, field, pointerOf(index), true));
+  const { value, read, write, readOnly, clearWith } = spec;
+  if (value !== undefined) return fixedAccessor(value, field);
+  if (read === undefined) {
+    if (write !== undefined)
+      throw new MappingFieldError('/write', '"write" goes with "read"; a path that is both read and written is "at"');
+    const accessor = compileLocation(spec, field, '');
+    return readOnly ? readOnlyAccessor(accessor) : accessor;
+  }
+  if (clearWith !== undefined) throw new MappingFieldError('/clearWith', 'goes into "write", beside its "at"');
+  const reader = compileLocation(read, field, '/read');
+  if (readOnly || write === undefined) return readOnlyAccessor(reader);
+  const pointerOf = (index: number) => (Array.isArray(write) ? `/write/${index}` : '/write');
+  const writers = [write].flat().map((each, index) => compileLocation(each, field, pointerOf(index), true));
   return combine(reader, writers);
 }
 
@@ -83,7 +96,10 @@ function fixedAccessor(value: string | number | boolean, { type }: Field): Field
   return { read: () => value, selectedPaths: [], storedPaths: [] };
 }
 
-/** One place where a field is read or written: a date in parts, or the value at a path in the form of a codec. */
+/**
+ * One place where a field is read or written: a date in parts, or the value at a path in the form of a codec.
+ * @param writeOnly it is in "write": its codec may be one that cannot read, such as `lexical` or the date format `H:i`
+ */
 function compileLocation(spec: string | LocationSpec, field: Field, pointer: string, writeOnly = false): FieldAccessor {
   const location: LocationSpec = fieldSpecOf(spec);
   if (location.parts) {

@@ -1,7 +1,7 @@
 // PHP date formats (`d/m/Y g:i a`): compiles a format to a writer and a parser.
 
 import type { WallTime } from '../model/records.ts';
-import { dateDetails, parseWallTime } from '../time/wall-time.ts';
+import { dateDetails, validWallTime } from '../time/wall-time.ts';
 import { offsetText, parseZone, wallToUtc } from '../time/zones.ts';
 
 export interface DateFormat {
@@ -107,7 +107,7 @@ const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?)?(?:\.\d+)?$/;
 /** Parses a date as people type it into an unchecked text field: `2027-05-01T19:30`, `2027-05-01`. */
 export function parseIsoDate(text: string): WallTime | undefined {
   const [, day, time = '00:00', seconds = ':00'] = ISO.exec(text.trim()) ?? [];
-  return day === undefined ? undefined : ifValid(`${day} ${time}${seconds}`);
+  return day === undefined ? undefined : validWallTime(`${day} ${time}${seconds}`);
 }
 
 function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | undefined {
@@ -120,14 +120,9 @@ function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | 
   const isPm = textOf.get('half')?.toLowerCase() === 'pm';
   const hour = textOf.has('hour12') ? (number('hour12') % 12) + (isPm ? 12 : 0) : number('hour');
   const time = [hour, number('minute'), number('second')].map((value) => padded(value)).join(':');
-  const wall = ifValid(`${padded(year, 4)}-${padded(month)}-${padded(number('day'))} ${time}`);
+  const wall = validWallTime(`${padded(year, 4)}-${padded(month)}-${padded(number('day'))} ${time}`);
   const zone = parseZone(textOf.get('offset') ?? '');
-  return wall && zone ? ifValid(wallToUtc(wall, zone)) : wall;
-}
-
-/** Returns `undefined` for a day or time that does not exist. */
-function ifValid(wall: string): WallTime | undefined {
-  return parseWallTime(wall) === undefined ? undefined : wall;
+  return wall && zone ? validWallTime(wallToUtc(wall, zone)) : wall;
 }
 
 function escapeRegExp(text: string): string {

@@ -72,7 +72,7 @@ interface CodecContext {
   field: Field;
   /** JSON pointer to the codec, relative to the field, for error messages. */
   pointer: string;
-  /** The location is in `"write"`, and only `"read"` is read. (An accessor without `write` is read-only.) */
+  /** The location is in `"write"`: nothing reads there, and a codec that cannot read is allowed (`lexical`). */
   writeOnly: boolean;
 }
 

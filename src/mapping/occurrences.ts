@@ -6,7 +6,7 @@ import { FIELDS } from '../interface/fields.ts';
 import { type Limit, SIZES } from '../interface/value-lengths.ts';
 import { isObject } from '../model/json.ts';
 import { type EventRecord, occurrenceId, type Site } from '../model/records.ts';
-import { parseWallTime } from '../time/wall-time.ts';
+import { validWallTime } from '../time/wall-time.ts';
 import type { OccurrenceWindow } from './mapping-file.ts';
 import { completeEvent } from './read-record.ts';
 import type { LinkTables } from './references.ts';
@@ -84,12 +84,12 @@ const isText = (value: unknown, { characters }: Limit): value is string =>
  */
 function parseOccurrence(value: unknown): (Partial<EventRecord> & Pick<EventRecord, 'start' | 'end'>) | undefined {
   if (!isObject(value)) return undefined;
-  const { start, end, timezone, all_day: allDay, url } = value;
-  if (typeof start !== 'string' || parseWallTime(start) === undefined) return undefined;
-  const isEnd = typeof end === 'string' && parseWallTime(end) !== undefined && end >= start;
+  const { timezone, all_day: allDay, url } = value;
+  const [start, end] = [validWallTime(value.start), validWallTime(value.end)];
+  if (start === undefined) return undefined;
   return {
     start,
-    end: isEnd ? end : start,
+    end: end !== undefined && end >= start ? end : start,
     ...(isText(timezone, SIZES.timeZone) && { timezone }),
     ...(typeof allDay === 'boolean' && { allDay }),
     ...(isText(url, SIZES.url) && { url }),

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CmsRecord } from '../cms/port.ts';
 import { invalidParams } from '../interface/errors.ts';
 import type { EventRecord, Kind, RecordOf, Site } from '../model/records.ts';
-import { parseWallTime } from '../time/wall-time.ts';
+import { validWallTime } from '../time/wall-time.ts';
 import { parseZone } from '../time/zones.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField } from './compile-field.ts';
@@ -134,9 +134,8 @@ function refuseSecondValues(name: string, paths: readonly string[], body: CmsRec
 }
 
 function convertToZone(wall: unknown, from: string, zones: Zones): unknown {
-  const fromZone = parseZone(from);
-  if (typeof wall !== 'string' || parseWallTime(wall) === undefined || !fromZone) return wall;
-  return convertWallTime(wall, fromZone, eventZone(zones));
+  const [valid, fromZone] = [validWallTime(wall), parseZone(from)];
+  return valid !== undefined && fromZone ? convertWallTime(valid, fromZone, eventZone(zones)) : wall;
 }
 
 /** Writes the value of a parameter. @throws ApiError 400 if the CMS's stored form cannot express the value */

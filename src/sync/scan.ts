@@ -27,18 +27,21 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   await refreshSite(context);
   const isFirstTry = Object.keys(memory.initialSync).length === 0;
   const isEmpty = context.collections.every((spec) => countRecords(context, spec) === 0);
-  // This try reads everything itself. After any other a scan is due: what an earlier try, or another process, has read
-  // may be outdated without a new date. Example: the site moved to another zone, or an editor saved twice in a
-  // second.
+  // Only the first try into an empty replica reads every record itself, and no scan is due soon. After any other one is
+  // due at once: a record that an earlier try or another process has read may have changed without a new date.
+  // Example: the site moved to another zone, or an editor saved twice in a second.
   if (isFirstTry && isEmpty) memory.scanDueMs = clockMs() + scanIntervalMs;
   replica.beginInitialSync();
-  // Another process may have written images before: the initial sync reads only those that the replica lacks.
+  // Images that another process has left in the replica: `poll`, below, reads them again.
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const spec of context.collections) await copyUnlessAbsent(context, spec);
   await noteIfUnreadable(context, 'media', () => fetchMissingImages(context));
-  // While several pages were read, a deletion may have moved a record to an earlier one: the poll compares all ids.
-  for (const { kind } of context.collections)
-    if ((memory.initialSync[kind]?.nextPage ?? 0) > 2) memory.kinds[kind].excess = undefined;
+  // Of a collection of several pages a deletion may have moved a record to one that was read before. `undefined` makes
+  // the poll compare all ids.
+  for (const { kind } of context.collections) {
+    const pagesRead = (memory.initialSync[kind]?.nextPage ?? 1) - 1;
+    if (pagesRead > 1) memory.kinds[kind].excess = undefined;
+  }
   await poll(context);
   replica.endInitialSync();
   replica.apply({ state: { [STATE_KEYS.complete]: '1' } });

@@ -13,7 +13,6 @@ import { type ChangedRecord, fetchBatch, inBatches, poll } from './poll.ts';
 import { PollLoop } from './poll-loop.ts';
 import { continueScan, journalEndedScan, runInitialSync } from './scan.ts';
 import { failureEvent, pollRetryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
-import { isAbsent } from './unreadable.ts';
 
 interface SyncOptions
   extends Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe'>,
@@ -111,7 +110,7 @@ export class Sync {
       percent: facts.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
       collections: Object.fromEntries(collections.map(({ kind }) => [kind, progressOf(kind)])),
       /** Collections of the mapping that the site does not have. */
-      absent: collections.map(({ collection }) => collection).filter((name) => isAbsent(this.#context, name)),
+      absent: collections.map((spec) => spec.collection).filter((name) => memory.unreadable.get(name)?.isAbsent),
       /** Whom the public sees as: the site's visitors, or the account of the settings. */
       readAs: visitorCredentials === undefined ? 'visitor' : 'account',
     };

@@ -29,7 +29,7 @@ export async function noteIfUnreadable<T>(
     return result;
   } catch (error) {
     if (!(error instanceof CmsRejected)) throw error;
-    if (visitorCredentials === undefined && [401, 403].includes(error.status)) {
+    if (visitorCredentials === undefined && error.refusesAccess) {
       memory.unreadable.set(name, { isAbsent: false, words: `${error.status} ${error.code}` });
       return undefined;
     }
@@ -43,8 +43,7 @@ export async function noteIfUnreadable<T>(
   }
 }
 
-export const isAbsent = ({ memory }: SyncContext, name: string): boolean =>
-  memory.unreadable.get(name)?.isAbsent === true;
+const isAbsent = ({ memory }: SyncContext, name: string): boolean => memory.unreadable.get(name)?.isAbsent === true;
 
 /** Fails the initial sync of a site. */
 export function unreadableError(context: SyncContext, { collection: name }: KindMapping): CmsRejected {

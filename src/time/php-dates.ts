@@ -1,6 +1,6 @@
 // Parses date texts as PHP's `strtotime` does, including the zone that a text may name.
 
-import { DAY_MS, dayStartMs, earliestMs, formatWallTime, latestMs } from './wall-time.ts';
+import { DAY_MS, dayStartMs, dayStartOf, earliestMs, formatWallTime, latestMs } from './wall-time.ts';
 import { epochToWallMs, parseZone, utcZone, wallMsToEpoch, type Zone } from './zones.ts';
 
 export type PhpDate = {
@@ -357,7 +357,7 @@ function wallOf(parsed: Parsed, nowWallMs: number): number {
   const date = new Date(weekdayMs);
   const toMonth = date.getUTCMonth() + added.months - monthsBefore;
   const toDayMs = dayIn(date.getUTCFullYear() + added.years, toMonth, date.getUTCDate() + added.days, dayOfMonth);
-  const timeMs = weekdayMs - Math.floor(weekdayMs / DAY_MS) * DAY_MS;
+  const timeMs = weekdayMs - dayStartOf(weekdayMs);
   return toDayMs + timeMs + Math.floor(added.seconds) * 1000;
 }
 

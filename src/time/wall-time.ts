@@ -28,6 +28,10 @@ export function parseWallTime(text: string): number | undefined {
   return dayMs + (hour! * 3600 + minute! * 60 + second!) * SECOND_MS;
 }
 
+/** The value if it is a wall time of a day that exists. */
+export const validWallTime = (value: unknown): string | undefined =>
+  typeof value === 'string' && parseWallTime(value) !== undefined ? value : undefined;
+
 /** As `parseWallTime`, for a text that is known to be valid. @throws RangeError */
 export function wallTimeMs(wall: string): number {
   const ms = parseWallTime(wall);
@@ -40,6 +44,9 @@ export function dayStartMs(year: number, month: number, day: number): number {
   // Date.UTC maps the years 0 to 99 to 1900 to 1999.
   return year > 99 ? Date.UTC(year, month, day) : new Date(0).setUTCFullYear(year, month, day);
 }
+
+/** The midnight before: of 2027-05-01 18:00 2027-05-01 00:00, both as milliseconds of a wall time in UTC. */
+export const dayStartOf = (wallMs: number): number => Math.floor(wallMs / DAY_MS) * DAY_MS;
 
 /** When the calendar's day of this date starts, where days start at 05:00: of `2027-06-12 02:00:00` at 05:00, later. */
 export function startOfDay(wall: string, dayStarts = '00:00'): string {

@@ -10,12 +10,12 @@ import { CREDENTIALS, createFakeCms } from './fake-cms.ts';
 const LARGEST = 10 * 1024 * 1024;
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const ADDRESS = 'https://images.test/a.png';
-/** What a host answers: an image of so many bytes, or a page that is not there. */
+/** What a host answers: an image of so many bytes, or a page. */
 const imageOf = (size: number): PublicResponse => ({
   ...{ url: new URL(ADDRESS), status: 200, headers: {} },
   bytes: Buffer.concat([SIGNATURE, Buffer.alloc(size - SIGNATURE.length)]),
 });
-const NO_IMAGE = { ...imageOf(SIGNATURE.length), status: 404 };
+const NO_IMAGE = { ...imageOf(SIGNATURE.length), bytes: Buffer.from('<!doctype html>') };
 
 describe('images by URL', () => {
   let running: ((response: PublicResponse) => void)[];

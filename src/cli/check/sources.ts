@@ -47,5 +47,5 @@ function mergedText(name: string, { sources = [], merged = [] }: Status): string
   const reasons = [...new Set(merged.filter(({ source }) => source === name).map(({ why }) => why))];
   if (count === 0) return '';
   const why = reasons.length > 0 ? ` (${reasons.join('; ')})` : '';
-  return `${count} of the running gateway shown as another calendar's${why}`;
+  return `the running gateway shows ${count} as another calendar's${why}`;
 }

@@ -49,10 +49,8 @@ export async function listenForWebhooks(
   });
   const server = createServer(admin);
   const port = listen.adminPort;
-  const isListening = await once(server.listen(port, listen.adminHost), 'listening').then(
-    () => true,
-    () => false,
-  );
+  const listening = once(server.listen(port, listen.adminHost), 'listening');
+  const isListening = await listening.then(() => true).catch(() => false);
   const missing = () => [...expected.keys()].filter((collection) => !received.has(collection));
   async function judge(): Promise<Finding> {
     if (!isListening)

@@ -45,19 +45,20 @@ export function proposeDates(fields: readonly SiteField[], decisions: DateDecisi
   const related = fields.filter(({ path }) => !UNRELATED.test(plainName(path)));
   const dateFields = related.filter((field) => isDate(field, decisions));
   const dates = startAndEnd(dateFields, (values) => readAll(values, decisions), namedStart?.date);
+  // Fields with times of day: which holds that of the start, and which that of the end.
   const timeFields = related.filter(({ values }) => inferTimeFormat(values) !== undefined);
   const times = startAndEnd(timeFields, (values) => readAll(onAnyDay(values)));
   const startField = namedStart?.date ?? dates.start;
   if (!startField) return undefined;
   const form = inferDate(startField.values, decisions);
+  const isDayAlone = form?.hasTime === false;
   const start = momentOf(startField, namedStart?.time ?? times.start, decisions);
   const assumed: string[] = [];
   if (form?.alternative) assumed.push(dayFirst(form.alternative));
   if (form?.format === 'unix' && decisions.seconds === undefined) assumed.push(INSTANTS);
-  if (form?.hasTime === false && !fieldSpecOf(start).parts) assumed.push(noTime(startField.path));
-  // Of a day and an end in hours, the end is on the same day.
-  const sameDay = form?.hasTime === false && times.end ? startField : undefined;
-  const endField = namedEnd?.date ?? dates.end ?? sameDay;
+  if (isDayAlone && !fieldSpecOf(start).parts) assumed.push(noTime(startField.path));
+  // `date: 2031-05-01, end_time: 22:00`: the end is on the day of the start.
+  const endField = namedEnd?.date ?? dates.end ?? (isDayAlone && times.end ? startField : undefined);
   const end: FieldLocation = endField
     ? momentOf(endField, namedEnd?.time ?? times.end, decisions)
     : { ...fieldSpecOf(start), readOnly: true };
@@ -98,11 +99,11 @@ function startAndEnd(
     const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;
     return areAsMany && lateTexts.every((text, index) => text >= earlyTexts[index]!);
   };
-  const isOther = ({ path }: SiteField) => path !== endByName?.path && path !== startByName?.path;
+  const unnamed = withValues.filter(({ path }) => path !== endByName?.path && path !== startByName?.path);
   const isEarliest = (each: SiteField) => withValues.every((late) => late === each || isNeverBefore(late, each));
-  const start = startByName ?? withValues.find((each) => isOther(each) && isEarliest(each));
-  const isEnd = (each: SiteField) => each !== start && isOther(each) && isNeverBefore(each, start!);
-  return { start, end: endByName ?? (start && withValues.find(isEnd)) };
+  const start = startByName ?? unnamed.find(isEarliest);
+  const end = endByName ?? (start && unnamed.find((each) => each !== start && isNeverBefore(each, start)));
+  return { start, end };
 }
 
 const isUtc = (path: string): boolean => likeness(path, 'utc') > 0;
@@ -199,7 +200,7 @@ export function inferDate(
   { dateFormat, seconds }: DateDecisions = {},
 ): DateForm | undefined {
   const texts = values.filter((value) => typeof value === 'string');
-  const asText = texts.length === values.length;
+  const areTexts = texts.length === values.length;
   const [chosen] = dateFormat === undefined ? [] : compiled(dateFormat);
   if (chosen && texts.some((text) => isRead(chosen, text))) return textForm(chosen, texts);
   if (values.length === 0) return undefined;
@@ -207,13 +208,13 @@ export function inferDate(
   if (countsSeconds || values.every((value) => isCount(value, 1000))) {
     const options = {
       ...(seconds === 'wall' && { wallClockAsUtc: true }),
-      ...(asText && { asText }),
+      ...(areTexts && { asText: true }),
       ...(!countsSeconds && { milliseconds: true }),
     };
     const as = Object.keys(options).length > 0 ? { unix: options } : 'unix';
     return { as, format: 'unix', hasTime: true, read: (value) => String(value).padStart(13, '0') };
   }
-  return asText ? inferText(texts) : undefined;
+  return areTexts ? inferText(texts) : undefined;
 }
 
 /** Texts that sort by time. */
@@ -257,4 +258,5 @@ export function inferTimeFormat(values: readonly unknown[]): string | undefined 
   return format?.startsWith('Y-m-d ') ? format.slice('Y-m-d '.length) : undefined;
 }
 
+/** `19:30` is read as `2027-05-01 19:30`: every format that is tried has a day. */
 const onAnyDay = (times: readonly unknown[]): string[] => times.map((time) => `2027-05-01 ${time}`);

@@ -116,10 +116,7 @@ function locationFor(
 ): FieldLocation | undefined {
   const { path, values, type } = siteField;
   const isAcf = path.startsWith('acf.');
-  if (fieldType === 'boolean') {
-    const as = inferBoolean(siteField);
-    return as === null ? path : as && { at: path, as };
-  }
+  if (fieldType === 'boolean') return booleanLocation(siteField);
   if (fieldType === 'number') {
     const areNumbers = values.length > 0 && values.every((value) => parseNumber(value) !== undefined);
     return areNumbers ? (isAcf ? { at: path, clearWith: null } : path) : undefined;
@@ -133,8 +130,8 @@ function locationFor(
   if (key === 'title' || key === 'name') return { at: path, as: 'plain-text' };
   if (key === 'excerpt') return { at: path, as: { 'plain-text': 'paragraphs' } };
   if (!values.every((value) => fitsText(field, fieldType, String(value)))) return undefined;
-  // ACF refuses a blank text where it expects an address, and takes null for "none" in every field.
   if (siteField.readOnly) return { at: path, readOnly: true };
+  // ACF refuses a blank text where it expects an address, and takes null for "none" in every field.
   return isAcf && (field === 'email' || field === 'website') ? { at: path, clearWith: null } : path;
 }
 
@@ -263,12 +260,13 @@ const BOOLEAN_PAIRS: readonly (readonly [unknown, unknown])[] = [
   [1, 0],
 ];
 
-/** The codec of a boolean: `null` for the default one (true and false), `undefined` if the values are no booleans. */
-export function inferBoolean({ values, type }: SiteField): FieldSpec['as'] | null {
-  if (type === 'boolean' || (values.length > 0 && values.every((value) => typeof value === 'boolean'))) return null;
-  if (values.length === 0) return type === 'integer' ? { boolean: [1, 0] } : undefined;
+/** Undefined: its values are no booleans. */
+export function booleanLocation({ path, values, type }: SiteField): FieldLocation | undefined {
+  // True and false need no codec.
+  if (type === 'boolean' || (values.length > 0 && values.every((value) => typeof value === 'boolean'))) return path;
+  if (values.length === 0) return type === 'integer' ? { at: path, as: { boolean: [1, 0] } } : undefined;
   const pair = BOOLEAN_PAIRS.find(([yes, no]) => values.every((value) => value === yes || value === no));
-  return pair && { boolean: [pair[0], pair[1]] };
+  return pair && { at: path, as: { boolean: [pair[0], pair[1]] } };
 }
 
 /** The integers of a value that may be ids of records. */

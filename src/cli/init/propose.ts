@@ -70,7 +70,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
       : proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
   }
   const eventTypes = findEventTypes(site);
-  // Without the fields that the operator named, which each of these types would seem to have.
+  // Without `fields`: with `--field event.start_date=meta.day` each of these types would seem to have dates.
   const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat: decisions.dateFormat }));
   const preset = fittingPreset(presets[0], eventType, dated);
   const type = typeAt(site, eventType ?? dated[0]?.base);
@@ -114,7 +114,7 @@ function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decision
     );
 }
 
-/** By name and by the dates in their records. Posts and pages only count if their records have dates. */
+/** By name, and more by dates: in records, else in the schema. Posts and pages only count with dates in records. */
 export function findEventTypes({ types }: ProbedSite): ProbedType[] {
   const score = ({ type, base, label, fields }: ProbedType): number => {
     const name = [type, base, label].some((each) => likeness(each, 'event') > 0) ? 2 : 0;
@@ -128,11 +128,11 @@ export function findEventTypes({ types }: ProbedSite): ProbedType[] {
 }
 
 function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisions, notes: string[]): Proposal {
-  const { name, mapping: whole, showsDates } = preset;
-  const { title = name, note } = whole.preset ?? {};
-  const mapping = structuredClone(whole);
+  const { name, mapping: bundled, showsDates } = preset;
+  const { title = name, note } = bundled.preset ?? {};
+  const mapping = structuredClone(bundled);
   setNamedFields(mapping, site, decisions);
-  const isUnchanged = JSON.stringify(mapping) === JSON.stringify(whole);
+  const isUnchanged = JSON.stringify(mapping) === JSON.stringify(bundled);
   const lacksKeys = mapping.wordpress?.requiresCompanionPlugin === true && !showsAllKeys(mapping, site);
   return {
     preset: isUnchanged ? name : undefined,
@@ -189,6 +189,7 @@ const nameOf = ({ label, base }: ProbedType): string => (label === base ? base :
 /** Adds to the mapping the kinds that events refer to, and the fields of the event that hold the links. */
 function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite): void {
   for (const kind of LINKED_KINDS) {
+    // By the kinds before this one too: no collection is used twice.
     const taken = new Set(KINDS.map((each) => collectionName(mapping[each] ?? {})));
     const found = inferLink(kind, event, site, new Set(eventPathsOf(mapping)), taken);
     if (found?.link !== undefined) mapping.event.fields![LINK_FIELDS[kind]] = found.link;
@@ -251,10 +252,9 @@ function wordpressNames(mapping: MappingFile, { types, taxonomies }: ProbedSite)
 
 /** The companion plugin's own types, for a site without any that look like events. */
 function proposeOwnTypes({ types }: ProbedSite): Proposal {
-  const bases = types.filter(({ total }) => total > 0).map(({ base }) => base);
-  const undated = bases.filter((base) => base !== 'posts' && base !== 'pages');
+  const undated = types.filter(({ base, total }) => total > 0 && base !== 'posts' && base !== 'pages');
   const notes = undated.map(
-    (base) =>
+    ({ base }) =>
       `The site shows no dates of ${base}. If these are the events, run init again with --force ` +
       `--event-type ${base} ${OTHER_EVENTS}`,
   );

@@ -36,15 +36,14 @@ const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user
 /** As a mapping can name them (`posts` and `terms` in mapping.schema.json). Others may not even be part of a URL. */
 const COLLECTION = /^[\w-]+(\/[\w-]+)*$/;
 
-/** Top-level properties that every post has. Any other may be a field of a plugin. */
+/** Top-level properties that every post has. Any other may be a field of a plugin, but for those below. */
 const CORE_PROPERTIES: ReadonlySet<string> = new Set(
   `id date date_gmt guid modified modified_gmt slug status type link title content excerpt author featured_media
   comment_status ping_status sticky template format parent meta acf password generated_slug permalink_template
   class_list categories tags`.split(/\s+/),
 );
-/** Those of WordPress itself and of well-known plugins that have no events. */
+/** Links and other data of WordPress itself, and of well-known plugins that have no events. */
 const OTHER_PROPERTIES = /^(_|yoast_|jetpack_|aioseo_)/;
-const isCoreProperty = (name: string): boolean => CORE_PROPERTIES.has(name) || OTHER_PROPERTIES.test(name);
 
 /** A site of Payload lists its collections at /api/access. Any other address is taken for WordPress. */
 export async function isPayload(url: string, userAgent: string | undefined): Promise<boolean> {
@@ -139,7 +138,7 @@ export function siteFields(samples: readonly CmsRecord[], schema: CmsRecord): Si
   const fields = new Map<string, SiteField>();
   const addAll = (prefix: string, rules: CmsRecord, values: CmsRecord): void => {
     for (const name of new Set([...Object.keys(rules), ...Object.keys(values)])) {
-      if (prefix === '' && isCoreProperty(name)) continue;
+      if (prefix === '' && (CORE_PROPERTIES.has(name) || OTHER_PROPERTIES.test(name))) continue;
       const path = prefix + name;
       const rule = objectOrEmpty(rules[name]);
       const field = fields.get(path) ?? { path, type: typeName(rule.type), values: [] };

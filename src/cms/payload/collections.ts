@@ -27,7 +27,7 @@ import {
   toPayloadBody,
   writtenStatusPath,
 } from './records.ts';
-import { listOf, writtenOf } from './rest-calls.ts';
+import { listOf, MAX_PAGE_SIZE, writtenOf } from './rest-calls.ts';
 
 type Collections = Pick<
   Cms,
@@ -37,9 +37,6 @@ type Collections = Pick<
 
 /** Terms whose names contain that of a new one. */
 const MAX_SIMILAR = 1000;
-
-/** The sync's page size. Payload itself has no greatest one. */
-export const MAX_PAGE_SIZE = 100;
 
 export function createCollections(call: RestCall, site: PayloadSite, accounts: Accounts): Collections {
   const { ids, media, siteUrl, recordQuery, nowMs } = site;

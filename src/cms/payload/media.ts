@@ -7,9 +7,8 @@ import type { ImageRecord } from '../../model/records.ts';
 import { absoluteUrl, percentDecoded } from '../../text/text.ts';
 import type { RequestParts, RestCall } from '../client.ts';
 import type { Cms, CmsRecord } from '../port.ts';
-import { MAX_PAGE_SIZE } from './collections.ts';
 import type { PayloadSite } from './records.ts';
-import { listOf, writtenOf } from './rest-calls.ts';
+import { listOf, MAX_PAGE_SIZE, writtenOf } from './rest-calls.ts';
 
 export function createMedia(
   call: RestCall,

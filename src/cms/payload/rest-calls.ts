@@ -6,6 +6,9 @@ import type { CmsClient, RestCall } from '../client.ts';
 import { type CmsResponse, isWrite, objectOf, writtenRecordOf } from '../http-exchange.ts';
 import type { CmsRecord } from '../port.ts';
 
+/** The sync's page size. Payload itself has no greatest one. */
+export const MAX_PAGE_SIZE = 100;
+
 /** @param apiPath the path of the REST API, such as `/api` */
 export function createRestCall(client: CmsClient, apiPath: string): RestCall {
   return async (method, route, parts = {}, options = {}) => {

@@ -10,7 +10,7 @@ import { pause } from '../../pause.ts';
 import { decodeEntities, escapeMarkup, textLine } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { cutHtml, trimCharactersEnd, webAddress } from '../../text/text.ts';
-import { DAY_MS, endOfDay, formatWallTime, startOfDay, wholeDays } from '../../time/wall-time.ts';
+import { DAY_MS, endOfDay, formatWallTime, startOfDay, validWallTime, wholeDays } from '../../time/wall-time.ts';
 import { instantsOf, parseZone, wallToUtc, type Zone } from '../../time/zones.ts';
 import { describeBody, parseJson } from '../http-exchange.ts';
 import { getPublic } from '../public-request.ts';
@@ -34,14 +34,11 @@ export function createEventsSource(
 ): source.Source {
   const site = trimCharactersEnd(address, '/');
 
-  /** @throws SourceError unless the status is 200 or 304 */
   async function get(page: number, signal: AbortSignal, condition: Record<string, string> = {}) {
     await wait(PAUSE_MS, undefined, { signal });
-    const headers = { accept: 'application/json', 'user-agent': 'calendar-gateway', ...condition };
+    const headers = { accept: 'application/json', ...condition };
     const limits = { maxBytes: MAX_PAGE_BYTES, timeoutMs: 30_000, allowPrivate, anyPort: true, signal };
-    const response = await getPublic(urlOf(site, page, nowMs()), { headers, ...limits });
-    if (response.status === 200 || response.status === 304) return response;
-    throw new source.SourceError(`page ${page}: status ${response.status}`);
+    return getPublic(urlOf(site, page, nowMs()), { headers, ...limits });
   }
 
   async function areUnchanged(etags: string[], signal: AbortSignal): Promise<boolean> {
@@ -53,7 +50,7 @@ export function createEventsSource(
   /** `ids`: of all events of the page, also those that no gateway takes. `events`: those that can be served. */
   async function readPage(number: number, signal: AbortSignal, remarks: source.Remark[]) {
     const { bytes, headers } = await get(number, signal);
-    const { sent, total, hasNext } = parsePage(bytes, number);
+    const { sent, total, hasNext } = parsePage(bytes);
     const events: source.SourceEvent[] = [];
     for (const each of sent) {
       await pause();
@@ -95,13 +92,12 @@ export function createEventsSource(
   };
 }
 
-/** @throws SourceError for anything but a page of a list of events */
-function parsePage(bytes: Buffer, number: number) {
-  if (bytes.toString('latin1').split(/[[{,:]/, MAX_VALUES).length === MAX_VALUES)
-    throw new source.SourceError(`page ${number}: too many values`);
+/** @throws Error for anything but a page of a list of events */
+function parsePage(bytes: Buffer) {
+  if (bytes.toString('latin1').split(/[[{,:]/, MAX_VALUES).length === MAX_VALUES) throw new Error('too many values');
   const json = parseJson(bytes);
-  if (json === undefined) throw new source.SourceError(`${describeBody(bytes)} instead of JSON`);
-  if (!isObject(json) || !Array.isArray(json.events)) throw new source.SourceError('JSON without a list of events');
+  if (json === undefined) throw new Error(`${describeBody(bytes)} instead of JSON`);
+  if (!isObject(json) || !Array.isArray(json.events)) throw new Error('JSON without a list of events');
   return { sent: json.events as unknown[], total: json.total, hasNext: typeof json.next_rest_url === 'string' };
 }
 
@@ -136,16 +132,12 @@ async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceE
     eventStatusReason: lineOf(json.event_status_reason),
     attendanceMode: ATTENDANCE_MODES.find((word) => word === json.attendance_mode) ?? '',
     onlineUrl: addressOf(json.online_url),
-    createdUtc: source.wallOf(json.date_utc),
-    modifiedUtc: source.wallOf(json.modified_utc),
+    createdUtc: validWallTime(json.date_utc),
+    modifiedUtc: validWallTime(json.modified_utc),
     categories: termsOf(json.categories),
     tags: termsOf(json.tags),
-    venue: objectsOf(json.venue)
-      .map(venueOf)
-      .find(({ name }) => name !== ''),
-    organizers: objectsOf(json.organizer)
-      .map(organizerOf)
-      .filter(({ name }) => name !== ''),
+    venue: namedOf(json.venue, venueOf)[0],
+    organizers: namedOf(json.organizer, organizerOf),
     image: imageOf(json.image),
   };
 }
@@ -155,8 +147,8 @@ const idOf = (json: unknown): string =>
   isObject(json) && /^[1-9]\d{0,14}$/.test(textOf(json.id)) ? textOf(json.id) : '';
 
 function timesOf(json: JsonObject) {
-  const start = source.wallOf(json.start_date);
-  const end = source.wallOf(json.end_date) ?? start;
+  const start = validWallTime(json.start_date);
+  const end = validWallTime(json.end_date) ?? start;
   if (start === undefined || end === undefined || end < start) return 'no valid times';
   const timezone = textOf(json.timezone);
   const zone = parseZone(timezone);
@@ -197,6 +189,11 @@ function addressOf(value: unknown): string {
 /** The original has one venue as an object, several as a list, and none as an empty list. */
 const objectsOf = (value: unknown): JsonObject[] =>
   (Array.isArray(value) ? value.slice(0, source.MAX_LISTED) : [value]).filter(isObject);
+
+const namedOf = <T extends { name: string }>(value: unknown, read: (json: JsonObject) => T): T[] =>
+  objectsOf(value)
+    .map(read)
+    .filter(({ name }) => name !== '');
 
 const termsOf = (terms: unknown): string[] =>
   [...new Set(objectsOf(terms).map(({ name }) => lineOf(name)))].filter(Boolean);

@@ -6,7 +6,7 @@ import ICAL from 'ical.js';
 import { pause } from '../../pause.ts';
 
 /** A longer line, such as a picture in base64, is cut before anything parses it. */
-const MAX_LINE = 100_000;
+const MAX_LINE_BYTES = 100_000;
 /** Of components in components: deeper ones are dropped. */
 const MAX_DEPTH = 8;
 
@@ -30,7 +30,7 @@ export async function readFile(bytes: Buffer): Promise<ComponentReader> {
     await pause();
     const isContinued = part.startsWith(' ') || part.startsWith('\t');
     if (!isContinued) reader.add(Buffer.from(line, 'latin1'));
-    line = isContinued ? line + part.slice(1, 1 + MAX_LINE - line.length) : part.slice(0, MAX_LINE);
+    line = isContinued ? line + part.slice(1, 1 + MAX_LINE_BYTES - line.length) : part.slice(0, MAX_LINE_BYTES);
   }
   reader.add(Buffer.from(line, 'latin1'));
   return reader;
@@ -39,8 +39,7 @@ export async function readFile(bytes: Buffer): Promise<ComponentReader> {
 /** Follows BEGIN and END. What the end of the text breaks off is no part of the calendar. */
 class ComponentReader {
   readonly calendar: Component = { name: 'VCALENDAR', lines: new Map(), inner: [] };
-  /** Undefined: no calendar began. */
-  isTruncated: boolean | undefined;
+  state: 'no calendar' | 'begun' | 'ended' = 'no calendar';
   hasOnlyUtf8 = true;
   /** The calendar, and the components in it around the current line. */
   readonly #path: Component[] = [this.calendar];
@@ -59,7 +58,7 @@ class ComponentReader {
   }
 
   #begin(name: string): void {
-    if (name === 'VCALENDAR') this.isTruncated = true;
+    if (name === 'VCALENDAR') this.state = 'begun';
     // No event is inside another one: the END of that is missing.
     if (name === 'VCALENDAR' || name === 'VEVENT') this.#close(1);
     if (name !== 'VCALENDAR' && this.#path.length < MAX_DEPTH) this.#path.push({ name, lines: new Map(), inner: [] });
@@ -68,7 +67,7 @@ class ComponentReader {
   /** Some files have events after the end of their calendar. */
   #end(name: string): void {
     const depth = this.#path.findLastIndex((component) => component.name === name);
-    if (depth === 0) this.isTruncated = false;
+    if (depth === 0) this.state = 'ended';
     if (depth >= 0) this.#close(Math.max(1, depth));
   }
 

@@ -4,7 +4,7 @@
 import ICAL from 'ical.js';
 import { findIana, WINDOWS_TO_IANA_MAP } from 'windows-iana';
 import { pause } from '../../pause.ts';
-import { DAY_MS, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
+import { DAY_MS, dayStartOf, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
 import * as zones from '../../time/zones.ts';
 import { expandRule, ruleOf } from './icalendar-rules.ts';
 import { type Component, properties, textOf } from './icalendar-text.ts';
@@ -177,8 +177,6 @@ function startNamedBy(named: Moment, first: Moment): Moment {
   if (named.isDate) return momentAt(named.wallMs + first.wallMs - dayStartOf(first.wallMs), first);
   return { ...first, epochMs: named.epochMs, wallMs: zones.epochToWallMs(named.epochMs, zone) };
 }
-
-const dayStartOf = (wallMs: number): number => Math.floor(wallMs / DAY_MS) * DAY_MS;
 
 /** Of RDATE and EXDATE, without what is no time. @throws Error for too many */
 async function* momentsOf(component: Component, name: string, context: TimeContext): AsyncGenerator<Moment> {

@@ -7,14 +7,13 @@ import { pause } from '../../pause.ts';
 import { decodeEntities, escapeHtml, escapeHtmlOnce } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { cutText, webAddress } from '../../text/text.ts';
-import { DAY_MS, formatWallTime, isoToWall } from '../../time/wall-time.ts';
+import { DAY_MS, formatWallTime, isoToWall, validWallTime } from '../../time/wall-time.ts';
 import { describeBody } from '../http-exchange.ts';
 import { getPublic } from '../public-request.ts';
 import { type Component, properties, readFile, textOf } from './icalendar-text.ts';
 import * as times from './icalendar-times.ts';
 import * as source from './source.ts';
 
-const HEADERS = { accept: 'text/calendar, */*;q=0.5', 'user-agent': 'calendar-gateway' };
 const MAX_UID = 500;
 const MAX_TEXT = 50_000;
 
@@ -28,11 +27,10 @@ export function createICalendarSource(url: string, options: source.SourceOptions
       // What changes the events although the file stays the same: the window moves with each day.
       const basis = `${formatWallTime(now()).slice(0, 10)} ${timezone()} `;
       const etag = previous?.hash?.startsWith(basis) ? previous.etag : '';
-      const headers = { ...HEADERS, ...(etag && { 'if-none-match': etag }) };
+      const headers = { accept: 'text/calendar, */*;q=0.5', ...(etag && { 'if-none-match': etag }) };
       const limits = { maxBytes: source.MAX_SOURCE_BYTES, timeoutMs: 60_000, allowPrivate, anyPort: true, signal };
       const response = await getPublic(address, { headers, ...limits });
-      if (response.status === 304 && etag) return undefined;
-      if (response.status !== 200) throw new source.SourceError(`answered with status ${response.status}`);
+      if (response.status === 304) return undefined;
       const hash = basis + createHash('sha256').update(response.bytes).digest('base64url');
       if (previous?.hash === hash) return undefined;
       const validators = { etag: String(response.headers.etag ?? ''), hash };
@@ -41,13 +39,13 @@ export function createICalendarSource(url: string, options: source.SourceOptions
   };
 }
 
-/** @throws SourceError if the bytes are no calendar at all; the signal's reason if it aborts */
+/** @throws Error if the bytes are no calendar at all; the signal's reason if it aborts */
 export async function readICalendar(
   bytes: Buffer,
   { timezone, nowMs, signal }: { timezone: string; nowMs: number; signal?: AbortSignal },
 ): Promise<Omit<source.SourceSnapshot, 'validators'>> {
-  const { calendar, isTruncated, hasOnlyUtf8 } = await readFile(bytes);
-  if (isTruncated === undefined) throw new source.SourceError(`${describeBody(bytes)} instead of a calendar`);
+  const { calendar, state, hasOnlyUtf8 } = await readFile(bytes);
+  if (state === 'no calendar') throw new Error(`${describeBody(bytes)} instead of a calendar`);
   const zoneOf = await times.zonesOf(calendar, nowMs);
   const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
   const [fromMs, toMs] = [nowMs - source.PAST_DAYS * DAY_MS, nowMs + source.SERIES_FUTURE_DAYS * DAY_MS];
@@ -55,7 +53,7 @@ export async function readICalendar(
   const remarks: source.Remark[] = [];
   const uids = new Map<Component, string>();
   for (const component of calendar.inner.filter(({ name }) => name === 'VEVENT')) {
-    uids.set(component, uidOf(component, remarks));
+    uids.set(component, uidOf(component));
     await pause();
   }
   for (const [uid, components] of Map.groupBy(uids.keys(), (component) => uids.get(component)!)) {
@@ -64,8 +62,8 @@ export async function readICalendar(
     await readGroup({ zoneOf, zone, fromMs, toMs, events, remarks, uid, ...parts }, components);
   }
   if (!hasOnlyUtf8) source.addRemark(remarks, 'not in UTF-8', '');
-  if (isTruncated) source.addRemark(remarks, 'the file ends too early', '');
-  return { events: [...events.values()], remarks, isPartial: isTruncated };
+  if (state === 'begun') source.addRemark(remarks, 'the file ends too early', '');
+  return { events: [...events.values()], remarks, isPartial: state === 'begun' };
 }
 
 /** Of the components of one UID, by the names of their instances; and what the whole file has so far. */
@@ -80,7 +78,7 @@ interface Reading extends times.TimeContext {
 /** A component of a UID: the event or series itself, or a change of one instance or of all from one on. */
 interface UidPart {
   component: Component;
-  /** Its start, or that of the instance that it changes: RECURRENCE-ID, until `addInstances` finds the instance. */
+  /** Its start, or that of the instance that it changes: RECURRENCE-ID, until `takeChange` finds the instance. */
   instance: times.Moment;
   /** Undefined: it is private, or cannot be read. */
   start?: times.Moment;
@@ -98,12 +96,10 @@ async function attempt({ uid, remarks }: Reading, work: () => unknown): Promise<
   }
 }
 
-function uidOf(component: Component, remarks: source.Remark[]): string {
+function uidOf(component: Component): string {
   const uid = textOf(component, 'uid');
   if (uid !== '' && uid.length <= MAX_UID) return uid;
-  const title = textOf(component, 'summary');
-  if (uid === '') source.addRemark(remarks, 'no UID: named by start and title', title.slice(0, 100));
-  const text = uid || JSON.stringify([component.lines.get('dtstart')?.[0] ?? '', title]);
+  const text = uid || JSON.stringify([component.lines.get('dtstart')?.[0] ?? '', textOf(component, 'summary')]);
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
@@ -117,14 +113,14 @@ function uidOf(component: Component, remarks: source.Remark[]): string {
  * (`a/20270505T160000Z`), Blues on May 13 (`a/20270512T160000Z`: a change keeps the key), and Jazz on May 19.
  */
 async function readGroup(reading: Reading, components: readonly Component[]): Promise<void> {
-  const { uid, masters, changes, remarks } = reading;
+  const { masters, changes } = reading;
   for (const component of components) await attempt(reading, () => addPart(reading, component));
   // A change does not say of which master it is: one of a private master would show what that hides.
   if ([...masters.values()].some(({ start }) => start === undefined)) return;
-  if (masters.size > 1) source.addRemark(remarks, 'the same UID for several events: named by start, too', uid);
   // Of two events of one UID each has its start in its key, also while the start of the other cannot be read.
   const hasOthers = components.filter((component) => !isChange(component)).length > 1;
   for (const master of masters.values()) await attempt(reading, () => addInstances(reading, master, hasOthers));
+  // Last: by now each change knows its instance. It may also be of one that no series here has.
   for (const change of changes.values())
     if (change.start) await attempt(reading, () => add(reading, change, change.start!, change.instance));
 }
@@ -159,11 +155,10 @@ async function addInstances(reading: Reading, master: UidPart, hasOthers: boolea
   const rangeChanges = [...changes.values()].filter(isOfLaterToo);
   rangeChanges.sort((a, b) => a.instance.epochMs - b.instance.epochMs);
   for await (const start of isSeries ? times.startsOf(component, first, reading) : [first]) {
-    const ownChange = changeOf(start, changes);
+    if (takeChange(start, changes)) continue;
     const rangeChange = rangeChanges.findLast(({ instance }) => instance.epochMs < start.epochMs);
     const moved = rangeChange && movedBy(rangeChange, start);
-    if (ownChange) ownChange.instance = start;
-    else if (!rangeChange) await add(reading, master, start, isSeries || hasOthers ? start : undefined);
+    if (!rangeChange) await add(reading, master, start, isSeries || hasOthers ? start : undefined);
     else if (moved) await add(reading, rangeChange, moved, start);
     else source.addRemark(remarks, 'after a change of all later instances', uid);
   }
@@ -185,18 +180,20 @@ async function add(reading: Reading, part: UidPart, start: times.Moment, named?:
 
 const isChange = ({ lines }: Component): boolean => lines.has('recurrence-id');
 
-/** By its time, or by its day, of which the first instance takes the change. */
-function changeOf(start: times.Moment, changes: ReadonlyMap<string, UidPart>): UidPart | undefined {
+/** The change of this instance: its RECURRENCE-ID is the time, or the day of which this is the first instance. */
+function takeChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>): UidPart | undefined {
   const ofDay = changes.get(times.dayName(start.wallMs));
-  return changes.get(times.instanceName(start)) ?? (ofDay?.instance.isDate ? ofDay : undefined);
+  const change = changes.get(times.instanceName(start)) ?? (ofDay?.instance.isDate ? ofDay : undefined);
+  // No longer a day: a later instance of the day does not take it, and the key of its event has the time.
+  if (change) change.instance = start;
+  return change;
 }
 
 /**
  * An instance after a change of all later ones is as far from its time as the changed instance is. Undefined: the
- * change cannot be read, or its instance is named by its day.
+ * change cannot be read, or its RECURRENCE-ID is a day on which the series has no instance.
  */
-function movedBy(change: UidPart, { wallMs, zone, isDate }: times.Moment): times.Moment | undefined {
-  const { instance, start } = change;
+function movedBy({ instance, start }: UidPart, { wallMs, zone, isDate }: times.Moment): times.Moment | undefined {
   if (start === undefined || instance.isDate !== isDate) return undefined;
   const shiftMs = start.isDate ? start.wallMs - instance.wallMs : start.epochMs - instance.epochMs;
   return times.momentAt(wallMs + shiftMs, { zone, isDate: start.isDate });
@@ -219,8 +216,8 @@ async function readContent(component: Component): Promise<Omit<source.SourceEven
     eventStatus: status === 'CANCELLED' ? 'cancelled' : status === 'CONFIRMED' ? 'scheduled' : '',
     attendanceMode: onlineUrl === '' ? '' : 'online',
     onlineUrl,
-    createdUtc: source.wallOf(isoToWall(textOf(component, 'created'))),
-    modifiedUtc: source.wallOf(isoToWall(textOf(component, 'last-modified'))),
+    createdUtc: validWallTime(isoToWall(textOf(component, 'created'))),
+    modifiedUtc: validWallTime(isoToWall(textOf(component, 'last-modified'))),
     categories: categoriesOf(component),
     venue: onlineUrl === '' ? venueOf(component, location) : undefined,
     organizers: organizersOf(component),

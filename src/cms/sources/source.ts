@@ -1,7 +1,6 @@
 // What a read-only calendar beside the CMS gives: a snapshot of all its events, or the news that nothing changed.
 
 import type { EventFields, VenueFields, WallTime } from '../../model/records.ts';
-import { parseWallTime } from '../../time/wall-time.ts';
 
 export const MAX_SOURCE_BYTES = 10 * 1024 * 1024;
 /** Of one source, each instance of a series counted. */
@@ -47,8 +46,7 @@ export interface SourceEvent extends SharedFields {
 }
 
 type Place = 'address' | 'latitude' | 'longitude';
-type Contact = 'city' | 'country' | 'province' | 'state' | 'zip' | 'phone' | 'website';
-export type SourceVenue = { name: string } & Pick<VenueFields, Place> & Partial<Pick<VenueFields, Contact>>;
+export type SourceVenue = { name: string } & Pick<VenueFields, Place> & Partial<VenueFields>;
 
 /** Without e-mail addresses: iCalendar's are of people. */
 export type SourceOrganizer = { name: string; phone?: string; website: string };
@@ -61,7 +59,7 @@ export interface SourceValidators {
 
 /** Events of one source that are not served, or not quite as the source has them, for one reason. */
 export interface Remark {
-  /** What an operator understands: `private`, `no start`, `no UID: named by start and title`. */
+  /** What an operator understands: `private`, `no start`, `the unknown time zone CST`. */
   reason: string;
   count: number;
   /** A UID, or what else names the event in the source. */
@@ -96,16 +94,7 @@ export interface SourceOptions {
 export interface Source {
   /**
    * All events now. Undefined: nothing changed since these validators.
-   * @throws SourceError, or PublicRequestError without an answer
+   * @throws Error with what an operator understands: `a web page instead of a calendar`
    */
   read(previous: SourceValidators | undefined, signal: AbortSignal): Promise<SourceSnapshot | undefined>;
 }
-
-/** The whole source cannot be read. The message says to an operator why: `a web page instead of a calendar`. */
-export class SourceError extends Error {
-  override name = 'SourceError';
-}
-
-/** Undefined: the source says none. */
-export const wallOf = (value: unknown): WallTime | undefined =>
-  typeof value === 'string' && parseWallTime(value) !== undefined ? value : undefined;

@@ -9,9 +9,8 @@ import { slugKey } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import { type CmsResponse, objectOf, writtenRecordOf } from '../http-exchange.ts';
 import type { CallOptions, Cms, CmsRecord, CmsView, CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
-import { MAX_PAGE_SIZE } from './media.ts';
 import { cmsIdOf, DETAIL_FIELDS, gatewayId, normalize, settingsOf } from './record-form.ts';
-import { recordsOf } from './rest-api.ts';
+import { MAX_PAGE_SIZE, recordsOf } from './rest-api.ts';
 
 type Collections = Pick<
   Cms,
@@ -94,10 +93,8 @@ export function createCollections(call: RestCall): Collections {
       const query = { include: id, type: 'post', subtype: 'any', _fields: 'id' };
       const results = recordsOf(await call('GET', 'wp/v2/search', { query }, options));
       if (results.some((item) => item.id === id)) return true;
-      return call('GET', `wp/v2/media/${id}`, { query: { _fields: 'id' } }, options).then(
-        () => true,
-        ifRejected(({ status }) => status === 401 || status === 403),
-      );
+      const isShown = call('GET', `wp/v2/media/${id}`, { query: { _fields: 'id' } }, options).then(() => true);
+      return isShown.catch(ifRejected(({ refusesAccess }) => refusesAccess));
     },
   };
 }

@@ -8,10 +8,8 @@ import { percentDecoded } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import { writtenRecordOf } from '../http-exchange.ts';
 import type { Cms, CmsRecord } from '../port.ts';
-import { recordsOf } from './rest-api.ts';
+import { MAX_PAGE_SIZE, recordsOf } from './rest-api.ts';
 
-/** The most that WordPress lists at once. */
-export const MAX_PAGE_SIZE = 100;
 const FIELDS = 'id,source_url,media_details,mime_type';
 
 export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 'upload'> {

@@ -9,6 +9,9 @@ import type { CmsRecord, Query } from '../port.ts';
 import { rejection } from './rejections.ts';
 import { inSmallerPages } from './smaller-pages.ts';
 
+/** The most records that WordPress lists at once. */
+export const MAX_PAGE_SIZE = 100;
+
 /**
  * Creates the function that calls the site at `url`, which may also be the address of its API. Calls search for the API
  * first, until it is found. They throw NoRestApi if the site has none.

@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { NO_TIME, type WallTime } from '../../model/records.ts';
-import { earliestMs, formatWallTime, isoToWall, latestMs, parseWallTime, wallTimeMs } from '../../time/wall-time.ts';
+import { earliestMs, formatWallTime, isoToWall, latestMs, validWallTime, wallTimeMs } from '../../time/wall-time.ts';
 import {
   offsetMinutes,
   offsetText,
@@ -108,8 +108,7 @@ export function convertWallTime(wall: WallTime, from: Zone, to: Zone): WallTime 
 
 /** A date that the CMS itself keeps, publication or modification. */
 function readStamp(stored: unknown): WallTime | undefined {
-  const wall = typeof stored === 'string' ? isoToWall(stored) : '';
-  return parseWallTime(wall) === undefined ? undefined : wall;
+  return typeof stored === 'string' ? validWallTime(isoToWall(stored)) : undefined;
 }
 
 const isBlankStamp = (value: unknown): boolean => value === '' || value === NO_TIME;

@@ -122,7 +122,7 @@ describe('check', () => {
       expect(row(result, 'sources', 'library')).to.deep.include({
         state: 'warn',
         message:
-          "1 event; 1 of the running gateway shown as another calendar's (same UID and start); " +
+          "1 event; the running gateway shows 1 as another calendar's (same UID and start); " +
           '1 × no start (such as broken)',
       });
       expect(row(result, 'sources', 'page').state).to.equal('fail');

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { inferDate, inferTimeFormat } from '../../../src/cli/init/dates.ts';
-import { inferBoolean, inferIds } from '../../../src/cli/init/infer.ts';
+import { booleanLocation, inferIds } from '../../../src/cli/init/infer.ts';
 import { parseDateFormat } from '../../../src/mapping/date-format.ts';
 
 const field = (values: unknown[], type?: string) => ({ path: 'meta.x', type, values });
@@ -119,13 +119,14 @@ describe('codecs inferred from samples', () => {
   });
 
   it('reads booleans in any form', () => {
-    expect(inferBoolean(field([true, false]))).to.equal(null);
-    expect(inferBoolean(field([], 'boolean'))).to.equal(null);
-    expect(inferBoolean(field(['yes', 'no']))).to.deep.equal({ boolean: ['yes', 'no'] });
-    expect(inferBoolean(field(['1']))).to.deep.equal({ boolean: ['1', '0'] });
-    expect(inferBoolean(field([1, 0]))).to.deep.equal({ boolean: [1, 0] });
-    expect(inferBoolean(field(['maybe']))).to.equal(undefined);
-    expect(inferBoolean(field([], 'string'))).to.equal(undefined);
+    const as = (...pair: unknown[]) => ({ at: 'meta.x', as: { boolean: pair } });
+    expect(booleanLocation(field([true, false]))).to.equal('meta.x');
+    expect(booleanLocation(field([], 'boolean'))).to.equal('meta.x');
+    expect(booleanLocation(field(['yes', 'no']))).to.deep.equal(as('yes', 'no'));
+    expect(booleanLocation(field(['1']))).to.deep.equal(as('1', '0'));
+    expect(booleanLocation(field([1, 0]))).to.deep.equal(as(1, 0));
+    expect(booleanLocation(field(['maybe']))).to.equal(undefined);
+    expect(booleanLocation(field([], 'string'))).to.equal(undefined);
   });
 
   it('reads ids in any form', () => {

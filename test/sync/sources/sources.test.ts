@@ -2,7 +2,7 @@
 // polls and scans.
 
 import { expect } from 'chai';
-import { SourceError, type SourceEvent, type SourceSnapshot } from '../../../src/cms/sources/source.ts';
+import type { SourceEvent, SourceSnapshot } from '../../../src/cms/sources/source.ts';
 import { FIRST_SOURCE_ID } from '../../../src/model/records.ts';
 import { Sources } from '../../../src/sync/sources/sources.ts';
 import { CREDENTIALS, createFakeCms } from '../../cms/fake-cms.ts';
@@ -362,7 +362,7 @@ describe('sources', () => {
 
   it('keep their events when they fail, and say why without their address', async () => {
     await read('library', [said('a')]);
-    expect(await read('library', new SourceError('no answer of https://library.example/secret'))).to.equal(false);
+    expect(await read('library', new Error('no answer of https://library.example/secret'))).to.equal(false);
     expect(await titles()).to.deep.equal(['Event a']);
     expect(sources.status().sources[0]!.problem).to.equal('no answer of its address');
     expect(JSON.stringify(gateway.observations)).not.to.contain('/secret');
@@ -378,7 +378,7 @@ describe('sources', () => {
     await read('library', undefined);
     expect(readMs()).to.equal(startMs + 60_000);
     nowMs += 60_000;
-    await read('library', new SourceError('no answer'));
+    await read('library', new Error('no answer'));
     expect(readMs()).to.equal(startMs + 60_000);
     expect(library.previous).to.deep.equal({ etag: '"1"' });
   });
