@@ -77,8 +77,8 @@ function writePublic(
   res.writeHead(200, headers.concat(ofBody, requestDependent));
   if (method === 'HEAD') return void res.end();
   res.cork();
-  for (const chunk of chunks) res.write(chunk);
-  res.end();
+  for (const chunk of chunks.slice(0, -1)) res.write(chunk);
+  res.end(chunks.at(-1));
 }
 
 /**
