@@ -12,7 +12,7 @@ import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { CmsRejected, ifRejected } from '../errors.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import { type FieldSpec, fieldSpecOf, type LocationSpec } from '../mapping/mapping-file.ts';
-import { parsePath, valueAt } from '../mapping/paths.ts';
+import { parsePath, readAt } from '../mapping/paths.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import { ANY_STATUS, type CalendarRecord, type Kind, type Site } from '../model/records.ts';
 import { trimCharactersEnd } from '../text/text.ts';
@@ -130,7 +130,7 @@ export const locationOf = (field: string | FieldSpec): LocationSpec => fieldSpec
 
 export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {
   const path = parsePath(text);
-  return path && valueAt(cmsRecord, path);
+  return path && readAt(cmsRecord, path);
 }
 
 export const isBlank = (value: unknown): boolean =>

@@ -24,8 +24,9 @@ interface Share {
 }
 
 /**
- * Divides connections and queue. Of eight connections, anonymous calls and logins have one each, authenticated callers
- * and the sync three each. Of two, each class still has one: a call that has left its queue may wait for a connection.
+ *     connections, queue     `anonymous`, `logins`: each     `callers`, `sync`: each
+ *     8, 100                 1, 20                           3, 100
+ *     2, 100                 1, 20                           1, 100: of four running calls two wait for a connection
  */
 export function sharesOf({ connections, queue }: Share): Record<BulkheadName, Share> {
   const small = { connections: Math.max(1, Math.floor(connections / 8)), queue: Math.ceil(queue / 5) };
@@ -39,7 +40,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
     name,
     policy: bulkhead(share.connections, share.queue),
   }));
-  /** The accounts with calls in `callers`, and the queue of each. */
+  /** The accounts with calls in `callers`; `queue` as in `Share`. */
   const accounts = new Map<string, { calls: number; queue: number; policy: BulkheadPolicy }>();
 
   const observeQueue = () =>
@@ -50,9 +51,8 @@ export function createBulkheads(limits: Share, observe: Observe) {
     });
 
   /**
-   * Runs a call of `callers` in the queue of its account first, and then in the one that all accounts share. Of three
-   * connections and a shared queue of 50, one account has at most two calls there; 25 more may wait in its own queue.
-   * So the third connection is free for another account.
+   * One account leaves a connection of `callers` to the others: of three it uses two at most. Of its other calls 25 may
+   * wait here, if the queue that all accounts share has 50 places; the rest are `busy`. `run` enters the shared queue.
    */
   async function inTurn<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
     const half = Math.ceil(queue / 2);
@@ -79,8 +79,8 @@ export function createBulkheads(limits: Share, observe: Observe) {
       let isWaiting = true;
       // Cockatiel would tell the caller of an aborted call only when its turn comes, perhaps seconds later.
       const aborted = Promise.withResolvers<never>();
-      const abandon = () => isWaiting && aborted.reject(signal.reason);
-      signal.addEventListener('abort', abandon);
+      const rejectIfWaiting = () => isWaiting && aborted.reject(signal.reason);
+      signal.addEventListener('abort', rejectIfWaiting);
       try {
         const execute = () =>
           share.policy.execute(() => {
@@ -97,7 +97,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
       } finally {
         isWaiting = false;
         // With a listener, a signal of `AbortSignal.any` lives as long as the sync, and keeps the CMS's answer alive.
-        signal.removeEventListener('abort', abandon);
+        signal.removeEventListener('abort', rejectIfWaiting);
         observeQueue();
       }
     },
@@ -138,7 +138,7 @@ export function createCircuitBreaker(halfOpenAfterMs: number, onStateChange: (st
   return {
     /** Runs the task, or throws `CmsUnavailable` `breaker-open` without running it. */
     async run<T>(task: () => Promise<T>): Promise<T> {
-      // Cockatiel would make other calls wait for the one that tries the CMS.
+      // Half-open: one call is trying the CMS right now. Cockatiel would make the others wait for it.
       if (policy.state === CircuitState.HalfOpen) throw openError();
       try {
         return await policy.execute(task);

@@ -15,10 +15,10 @@ import {
   type Path,
   parsePathOrThrow,
   parseWritablePath,
+  readAt,
   selectorOf,
   textAt,
   UnrepresentableValue,
-  valueAt,
 } from './paths.ts';
 import type { EmbeddedReader, LinkField } from './references.ts';
 
@@ -131,8 +131,8 @@ function valueAccessor(
 ): FieldAccessor {
   return {
     read: (cmsRecord, zones) => {
-      const stored = valueAt(cmsRecord, path);
-      return codec.read(jsonPath ? valueAt(parseStoredJson(stored), jsonPath) : stored, zones);
+      const stored = readAt(cmsRecord, path);
+      return codec.read(jsonPath ? readAt(parseStoredJson(stored), jsonPath) : stored, zones);
     },
     write: (value, target) => {
       const clears = clearWith !== undefined && isEmpty(value, type);
@@ -169,12 +169,12 @@ function parseStoredJson(text: unknown): unknown {
  * @throws UnrepresentableValue if the text has a list where the path needs an object
  */
 function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, value: unknown): void {
-  // `valueAt` would cut a longer text: what this writes would lack the rest.
+  // Not by `readAt`, which cuts a long text: what this writes would lack the rest.
   const text = valueIn(body, path) ?? valueIn(current, path);
   if (typeof text === 'string' && text.length > MAX_READ_CHARACTERS)
     throw new UnrepresentableValue('the text that the CMS has here is too long to be changed');
   const stored = parseStoredJson(text);
-  if (jsonPath.some((_, index) => Array.isArray(valueAt(stored, jsonPath.slice(0, index)))))
+  if (jsonPath.some((_, index) => Array.isArray(readAt(stored, jsonPath.slice(0, index)))))
     throw new UnrepresentableValue('the CMS has a list here, in which nothing can be stored');
   const object: CmsRecord = isObject(stored) ? structuredClone(stored) : {};
   setAt(object, jsonPath, value);

@@ -20,7 +20,7 @@ import {
   validateMappingFile,
 } from './mapping-file.ts';
 import { createSeriesReaders, occurrenceParams } from './occurrences.ts';
-import { MappingFieldError, valueAt, within } from './paths.ts';
+import { MappingFieldError, readAt, within } from './paths.ts';
 import { createReader } from './read-record.ts';
 import { compileEmbedded, compileLinkField } from './references.ts';
 import { createWriter } from './write-record.ts';
@@ -216,7 +216,7 @@ function endOnDayOfStart(start: FieldAccessor, end: FieldAccessor): FieldAccesso
     const [from, to] = [start.read(cmsRecord, zones), end.read(cmsRecord, zones)];
     if (typeof from !== 'string' || typeof to !== 'string' || to >= from) return to;
     // Without its time the end reads as the midnight at which the day begins: then nobody knows it.
-    const hasTime = ownPaths.some((path) => valueAt(cmsRecord, path.split('.')));
+    const hasTime = ownPaths.some((path) => readAt(cmsRecord, path.split('.')));
     return hasTime ? wallAfter(to, DAY_MS) : undefined;
   };
   const write: FieldAccessor['write'] = (value, target) => {

@@ -48,7 +48,7 @@ export function parsePath(text: string): Path | undefined {
 }
 
 /**
- * A longer text of the CMS is cut here, twice as long as a client may write: a client that sends the cut text back
+ * A longer text of the CMS is cut at twice the length that a client may write: a client that sends the cut text back
  * gets 400, and destroys nothing. Reading and indexing one takes about 30 ms.
  */
 export const MAX_READ_CHARACTERS = 2 * SIZES.longText.characters;
@@ -57,7 +57,7 @@ export const MAX_READ_CHARACTERS = 2 * SIZES.longText.characters;
  * Every value of the CMS is read here. Returns `undefined` if a step of the path is missing. A text is cut at
  * `MAX_READ_CHARACTERS` before any expression, parser or index sees it.
  */
-export function valueAt(root: unknown, path: Path): unknown {
+export function readAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const key of path) {
     if (value === null || typeof value !== 'object' || !Object.hasOwn(value, key)) return undefined;
@@ -72,7 +72,7 @@ export function readText(stored: unknown): string | undefined {
 }
 
 /** `''` if the path has no text. */
-export const textAt = (root: unknown, path: Path): string => readText(valueAt(root, path)) ?? '';
+export const textAt = (root: unknown, path: Path): string => readText(readAt(root, path)) ?? '';
 
 export function readInteger(stored: unknown): number | undefined {
   const number = typeof stored === 'string' && stored.trim() !== '' ? Number(stored) : stored;

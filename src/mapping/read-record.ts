@@ -21,7 +21,7 @@ import { eventZone } from './codecs/datetime.ts';
 import type { CompiledField } from './compile-field.ts';
 import type { CustomFields } from './custom-fields.ts';
 import type { Zones } from './field-accessor.ts';
-import { MAX_READ_CHARACTERS, valueAt } from './paths.ts';
+import { MAX_READ_CHARACTERS, readAt } from './paths.ts';
 import { type LinkField, type LinkTables, linkedIds } from './references.ts';
 
 interface PostOptions {
@@ -93,7 +93,7 @@ const DRAFT_STATUSES = new Set(['draft', 'pending', 'auto-draft']);
 function completePost(values: Record<string, unknown>, cmsRecord: CmsRecord, options: PostOptions): void {
   if (!options.hasTrueDraftDates && DRAFT_STATUSES.has(String(values.status))) values.dateUtc = NO_TIME;
   // If the raw excerpt is known and blank, the rendered one is generated.
-  const raw = valueAt(cmsRecord, ['excerpt', 'raw']);
+  const raw = readAt(cmsRecord, ['excerpt', 'raw']);
   if (options.usesCoreExcerpt && typeof raw === 'string' && raw.trim() === '') values.excerpt = '';
 }
 

@@ -13,11 +13,11 @@ import {
   MappingFieldError,
   type Path,
   parsePathOrThrow,
+  readAt,
   readInteger,
   selectorOf,
   textAt,
   UnrepresentableValue,
-  valueAt,
 } from './paths.ts';
 
 /** Of each text: twice what a client may write into a line. */
@@ -98,7 +98,7 @@ export function compileLinkField(kind: LinkedKind, via: LinkSpec): LinkField {
   if (key === undefined || terms !== undefined || pattern !== undefined)
     throw new MappingFieldError('/via', 'needs "terms" and "slug", or "key" alone');
   const path = parsePathOrThrow(key, '/via/key');
-  const numberOf = (cmsRecord: CmsRecord) => readInteger(valueAt(cmsRecord, path));
+  const numberOf = (cmsRecord: CmsRecord) => readInteger(readAt(cmsRecord, path));
   return { field, kind, buildTable: (linked) => createTable(linked, numberOf) };
 }
 

@@ -11,7 +11,7 @@ import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField } from './compile-field.ts';
 import type { CustomFields } from './custom-fields.ts';
 import type { WriteTarget, Zones } from './field-accessor.ts';
-import { UnrepresentableValue, valueAt } from './paths.ts';
+import { readAt, UnrepresentableValue } from './paths.ts';
 import { zonesOf } from './read-record.ts';
 import { type LinkField, type LinkTables, storedIds } from './references.ts';
 
@@ -125,7 +125,7 @@ type Written = Map<string, { name: string; stored: unknown }>;
  */
 function refuseSecondValues(name: string, paths: readonly string[], body: CmsRecord, written: Written): void {
   for (const path of paths) {
-    const stored = valueAt(body, path.split('.'));
+    const stored = readAt(body, path.split('.'));
     const other = written.get(path);
     if (other && !isDeepStrictEqual(other.stored, stored))
       throw invalid([other.name, name], `both are stored in "${path}", which cannot have two values`);

@@ -1,5 +1,5 @@
-// Plain texts: trimmed, normalized, decoded and folded for searches in linear time, and web and postal
-// addresses.
+// What many files do with a plain text, in linear time: trim, cut, normalize and fold it for a search, and make a slug
+// or an address of it.
 
 /**
  * Removes leading and trailing characters that occur in `characters`, each a single UTF-16 code unit. A regular
@@ -84,8 +84,8 @@ export function foldForSort(text: string): string {
 }
 
 /**
- * A slug as WordPress stores it: percent-encoded, in lower case. Filters of a site may decode it, and Payload
- * does not encode it: slugs with the same key are the same slug.
+ * Slugs with the same key are the same slug. WordPress stores `f%c3%bcr`; a filter of a site may decode it, and Payload
+ * has `für`. The key of both is `f%c3%bcr`: a `%` that is encoded again (`f%25c3%25bcr`) is undone.
  */
 export const slugKey = (slug: string): string =>
   encodeURIComponent(slug.toWellFormed().toLowerCase()).toLowerCase().replaceAll('%25', '%');

@@ -6,7 +6,7 @@ import { type CostSettings, normalizeCost, numericCost, serializeCost } from '..
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { FIELDS } from '../../src/interface/fields.ts';
 import type { KindMapping } from '../../src/mapping/mapping.ts';
-import { parsePath, valueAt } from '../../src/mapping/paths.ts';
+import { parsePath, readAt } from '../../src/mapping/paths.ts';
 import { setAt } from '../../src/model/json.ts';
 import { decodeCost, encodeCost } from '../../src/text/cost.ts';
 import { decodeEntities } from '../../src/text/html.ts';
@@ -33,7 +33,7 @@ function read({ mapping, key, path }: Subject, stored: unknown): unknown {
 }
 
 const write = ({ mapping, key, path }: Subject, value: unknown): unknown =>
-  valueAt(mapping.write({ [key]: value } as never, { site }), path);
+  readAt(mapping.write({ [key]: value } as never, { site }), path);
 
 const SETTINGS: CostSettings = { symbol: '$', position: 'prefix', code: '' };
 /** The value that a client reads. */

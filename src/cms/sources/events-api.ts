@@ -47,7 +47,7 @@ export function createEventsSource(
     return true;
   }
 
-  /** `ids`: of all events of the page, also those that no gateway takes. `events`: those that can be served. */
+  /** `events`: those that can be served. `ids`: of all events, also of a draft; `''` for one without an id. */
   async function readPage(number: number, signal: AbortSignal, remarks: source.Remark[]) {
     const { bytes, headers } = await get(number, signal);
     const { sent, total, hasNext } = parsePage(bytes);
@@ -68,7 +68,7 @@ export function createEventsSource(
       const remarks: source.Remark[] = [];
       const pages: Awaited<ReturnType<typeof readPage>>[] = [];
       const events = new Map<string, source.SourceEvent>();
-      const ids = new Set<string>();
+      const seen = new Set<string>();
       for (let number = 1, hasNext = true; hasNext; number += 1) {
         const bytes = pages.reduce((sum, { size }) => sum + size, 0);
         if (bytes >= source.MAX_SOURCE_BYTES || events.size >= source.MAX_SOURCE_EVENTS) {
@@ -79,11 +79,12 @@ export function createEventsSource(
         pages.push(page);
         for (const event of page.events) if (!events.has(event.key)) events.set(event.key, event);
         // A cache that ignores `page` in an address answers with the same events for ever.
-        hasNext = page.hasNext && page.ids.some((id) => !ids.has(id));
-        for (const id of page.ids) ids.add(id);
+        hasNext = page.hasNext && page.ids.some((id) => !seen.has(id));
+        for (const id of page.ids) seen.add(id);
       }
       // The list changed between two pages: an event may have moved to a page that was read before.
-      const hasRepeated = pages.flatMap((page) => page.ids).length > ids.size;
+      const ids = pages.flatMap((page) => page.ids).filter((id) => id !== '');
+      const hasRepeated = ids.length > new Set(ids).size;
       const isPartial = hasRepeated || new Set(pages.map(({ total }) => total)).size > 1;
       const etags = pages.map(({ etag }) => etag);
       const validators = etags.includes('') ? {} : { etag: etags.join('\n') };
@@ -178,12 +179,13 @@ function lineOf(value: unknown): string {
   return html.includes('<') ? escapeMarkup(textLine(html, source.MAX_LINE)) : html;
 }
 
-/** The address as the source writes it. The original escapes the ampersands of an event's website. */
+/** As the source writes it: `/Café`, but `/a%20b` for `/a b`. The original has `&amp;` in an event's website. */
 function addressOf(value: unknown): string {
   if (typeof value !== 'string' || value.length > source.MAX_LINE) return '';
   const address = textOf(value).replace(/&(amp|#0?38);/g, '&');
   const href = webAddress(address) ?? '';
-  return /[\s"'<>\\]/.test(address) || href === '' ? href : address;
+  const isUnsafe = /[\s"'<>\\]/.test(address);
+  return href === '' || isUnsafe ? href : address;
 }
 
 /** The original has one venue as an object, several as a list, and none as an empty list. */

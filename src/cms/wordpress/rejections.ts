@@ -5,7 +5,7 @@ import { isObject } from '../../model/json.ts';
 import { type CmsResponse, errorCode, isWrite } from '../http-exchange.ts';
 import type { CmsRecord } from '../port.ts';
 
-/** `kind` and `fields`: of the rejection. `isEarly`: WordPress gives the error before it writes anything. */
+/** `kind` and `fields`: of the rejection. `isEarly`: WordPress has written nothing. */
 interface Meaning {
   kind?: RejectionKind;
   fields?: readonly string[];
@@ -15,8 +15,8 @@ interface Meaning {
 const EARLY = { isEarly: true } as const;
 
 /**
- * By WordPress's own error codes. A create inserts a post before WordPress checks its terms and meta fields, and the
- * post stays: such an error is not early. Nor is a code that a plugin is likely to use as well, at any time.
+ * By WordPress's own error codes. Not early is an error of a post's image, terms or meta: a create inserts the post
+ * first, and it stays. Nor is a code that plugins use too: one may send `rest_forbidden` after the insert.
  */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   rest_post_invalid_id: { kind: 'not-found' },
@@ -71,11 +71,11 @@ export function rejection({ status, json }: Pick<CmsResponse, 'status' | 'json'>
 }
 
 /**
- *     404 rest_post_invalid_id                 not-found
- *     500 rest_forbidden                       failed: a plugin may use WordPress's codes for whatever it refuses
- *     403 rest_cannot_edit                     forbidden
- *     400 of any other code; with `params`     invalid
- *     404 or 500 of any other code             failed
+ * The first line that fits. A plugin may use WordPress's codes for whatever it refuses: 500 rest_forbidden is `failed`.
+ *     a code of MEANINGS: not-found with 404, not-visible with 401 or 403, any other kind     its kind
+ *     401, 403                                                                                forbidden
+ *     with `params`; any other status below 500 but 404                                       invalid
+ *     404, 500                                                                                failed
  */
 function kindOf(status: number, code: string, data: CmsRecord): RejectionKind {
   const kind = MEANINGS[code]?.kind;

@@ -4,7 +4,7 @@
 import { setAt } from '../../model/json.ts';
 import { decodeCost, encodeStoredCost, pluginCurrency } from '../../text/cost.ts';
 import type { CodecDefinition } from '../field-accessor.ts';
-import { parseWritablePath, selectorOf, textAt, valueAt } from '../paths.ts';
+import { parseWritablePath, readAt, selectorOf, textAt } from '../paths.ts';
 
 interface CurrencyOptions {
   symbol: string;
@@ -64,7 +64,7 @@ export const ticket: CodecDefinition<TicketOptions> = {
     return {
       read: (cmsRecord) => {
         const price = textAt(cmsRecord, path);
-        return valueAt(cmsRecord, optionPath) !== free || isZero(price) ? price : FREE;
+        return readAt(cmsRecord, optionPath) !== free || isZero(price) ? price : FREE;
       },
       write: (value, { body }) => {
         const cost = String(value);

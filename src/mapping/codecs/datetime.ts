@@ -35,6 +35,7 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
       const text = typeof stored === 'number' ? String(stored) : stored;
       if (typeof text !== 'string') return undefined;
       const read = format.read(text);
+      // Whatever the format, people also type 2027-05-01T19:30.
       const wall = read ?? parseIsoDate(text);
       // As `DateFormat.hasOffset` says: 19:30+02:00 reads as 17:30 in UTC.
       const storedZone = read !== undefined && format.hasOffset ? utcZone : zoneOfClock(clock, zones);
@@ -107,36 +108,36 @@ export function convertWallTime(wall: WallTime, from: Zone, to: Zone): WallTime 
 }
 
 /** A date that the CMS itself keeps, publication or modification. */
-function readStamp(stored: unknown): WallTime | undefined {
+function readCmsDate(stored: unknown): WallTime | undefined {
   return typeof stored === 'string' ? validWallTime(isoToWall(stored)) : undefined;
 }
 
-const isBlankStamp = (value: unknown): boolean => value === '' || value === NO_TIME;
+const isNoDate = (value: unknown): boolean => value === '' || value === NO_TIME;
 
-/** The stamps of WordPress. No mapping can name it. */
+/** Of WordPress. `mapping.schema.json` does not name it: it is the default of its types. */
 export const cmsDate: CodecDefinition<never> = {
   fits: ['site-time', 'utc-time'],
   defaultFor: ['site-time', 'utc-time'],
   create: () => ({
-    read: readStamp,
+    read: readCmsDate,
     // WordPress takes null as "not published yet".
-    write: (value) => (isBlankStamp(value) ? null : String(value).replace(' ', 'T')),
+    write: (value) => (isNoDate(value) ? null : String(value).replace(' ', 'T')),
   }),
 };
 
-/** The stamps of a CMS that stores instants. No mapping can name it. */
+/** Of a CMS that stores instants (`2027-05-01T17:30:00.000Z`). `mapping.schema.json` does not name it. */
 export const instant: CodecDefinition<never> = {
   fits: ['site-time', 'utc-time'],
   create: (_options, { field: { type } }) => {
     const zoneOf = (site: string) => (type === 'site-time' ? zoneOrUtc(site) : utcZone);
     return {
       read: (stored, { site }) => {
-        const utc = readStamp(stored);
+        const utc = readCmsDate(stored);
         return utc && convertWallTime(utc, utcZone, zoneOf(site));
       },
       write: (value, { site }) => {
         // Payload sets its dates itself.
-        if (isBlankStamp(value)) return undefined;
+        if (isNoDate(value)) return undefined;
         return `${convertWallTime(String(value), zoneOf(site), utcZone).replace(' ', 'T')}.000Z`;
       },
     };
@@ -183,14 +184,14 @@ interface ZoneOptions {
 export const zone: CodecDefinition<ZoneOptions> = {
   fits: ['zone'],
   defaultFor: ['zone'],
-  create: ({ site, strict = false } = {}) => ({
+  create: ({ site: siteWord, strict = false } = {}) => ({
     read: (stored, zones) => {
       if (typeof stored !== 'string' || stored.trim() === '') return undefined;
-      return site !== undefined && stored === site ? zones.site : stored.trim();
+      return siteWord !== undefined && stored === siteWord ? zones.site : stored.trim();
     },
     write: (value, zones) => {
       const text = String(value);
-      if (site !== undefined && (text === zones.site || text === '')) return site;
+      if (siteWord !== undefined && (text === zones.site || text === '')) return siteWord;
       if (!strict) return text;
       const parsed = parseZone(text || zones.site);
       if (!parsed) throw new UnrepresentableValue('only a time zone can be stored here');

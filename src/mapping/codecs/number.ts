@@ -5,7 +5,7 @@ import { LIMITS } from '../../fixed-limits.ts';
 import { parseNumber } from '../../interface/value-types.ts';
 import { isObject } from '../../model/json.ts';
 import type { Codec, CodecDefinition } from '../field-accessor.ts';
-import { type Path, parsePathOrThrow, readInteger, readText, UnrepresentableValue, valueAt } from '../paths.ts';
+import { type Path, parsePathOrThrow, readAt, readInteger, readText, UnrepresentableValue } from '../paths.ts';
 
 interface NumberOptions {
   /** The CMS reads a decimal mark other than a point: the gateway writes the number as text with this mark. */
@@ -70,7 +70,7 @@ function readIds(stored: unknown, idPath: Path | undefined): number[] {
     if (depth > MAX_DEPTH || ids.size >= MAX_IDS) return;
     const inner = depth + 1;
     if (Array.isArray(value)) for (const item of value) collect(item, inner);
-    else if (isObject(value)) collect(idPath ? valueAt(value, idPath) : (value.id ?? value.ID ?? value.term_id), inner);
+    else if (isObject(value)) collect(idPath ? readAt(value, idPath) : (value.id ?? value.ID ?? value.term_id), inner);
     else if (typeof value === 'string' && value.includes(',')) collect(value.split(','), inner);
     else {
       const id = readInteger(value);

@@ -126,6 +126,17 @@ describe('an events/v1 API as a source', () => {
       expect(snapshot?.isPartial).to.equal(true);
     });
 
+    it('is not told by events without an id', async () => {
+      const unnamed = event(1, { id: undefined });
+      site.pages = [
+        [event(2), unnamed, unnamed],
+        [event(3), unnamed],
+      ];
+      const snapshot = await site.read();
+      expect(keys(snapshot?.events)).to.deep.equal(['2', '3']);
+      expect(snapshot?.isPartial).to.equal(false);
+    });
+
     it('is known by its total: a deleted event moves one to a page that was read', async () => {
       site.pages = [
         [event(1), event(2)],
