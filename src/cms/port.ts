@@ -51,7 +51,7 @@ export type Login = { kind: 'password'; user: string | undefined } | { kind: 'to
 
 /**
  * What an account can do with the records of a collection. The three that begin with `read` say what the gateway may
- * ask for as that account: all three, if the CMS leaves out of its lists what the account may not read.
+ * ask for as that account. A CMS that itself leaves out what the account may not read grants all three.
  */
 export const ACTIONS = [
   'edit',
@@ -79,7 +79,7 @@ export interface CollectionSpec {
   collection: string;
   /** `posts` have an author, a status, a modification time and perhaps a trash; `terms` have none of these. */
   storedAs: 'posts' | 'terms';
-  /** Added to every request for records. A field of the same name answers each, such as `calendar_occurrences`. */
+  /** Added to every request for records. To `calendar_occurrences` a record answers with a field of that name. */
   recordParams?: Query;
   /** What the mapping says about it for one CMS alone: only the adapter and the command line read it. */
   cmsSettings: Readonly<Record<string, unknown>>;
@@ -169,7 +169,7 @@ export interface ReadRequest {
 export interface CmsPage {
   /** Without those that the gateway has no ids for. */
   records: CmsRecord[];
-  /** Of the whole list. It may count some that the caller may not see, if always as many. */
+  /** Of the whole list. It may also count records that the caller may not see, but always the same number of them. */
   total: number;
   /** The CMS's clock when it responded, milliseconds since 1970. */
   cmsTimeMs: number;

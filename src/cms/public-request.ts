@@ -98,8 +98,8 @@ export function checkUrl(url: URL, anyPort: boolean, isAllowedAddress: (address:
 const DNS = { timeout: 2000, tries: 2 };
 
 /**
- * Asks the DNS servers of the machine, or these, itself. The system's lookups cannot be cancelled, and only two of them
- * run at a time: a client's names whose servers do not answer would keep the gateway from finding the CMS.
+ * Asks DNS servers itself (default: those of the machine). The system's lookups cannot be cancelled, and only two of
+ * them run at a time: a client's names whose servers do not answer would keep the gateway from finding the CMS.
  */
 export function createHostResolver(servers?: readonly string[], options = DNS): ResolveHost {
   return async (hostname) => {

@@ -212,9 +212,9 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
 
 /** Such as a day, and `half past seven` as its time. The gateway then reads the day alone. */
 export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: CmsRecord): boolean {
-  const format = formatOf(parts);
+  const whole = formatOf(parts);
   const texts = parts.map(({ at, format }) => readPart(cmsRecord, parseWritablePath(at, ''), format));
-  return typeof format !== 'string' && !texts.includes('') && format.read(texts.join('\n')) === undefined;
+  return typeof whole !== 'string' && !texts.includes('') && whole.read(texts.join('\n')) === undefined;
 }
 
 function readPart(cmsRecord: CmsRecord, path: Path, format: string): string {

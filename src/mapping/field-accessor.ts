@@ -47,8 +47,8 @@ export interface Codec {
   /** Returns `undefined` if nothing usable is stored. */
   read(stored: unknown, zones: Zones): unknown;
   /**
-   * `read` makes the same value of the result: `check --write` and `findDuplicate` compare. Returns `undefined` if
-   * nothing is to be sent: the CMS keeps its value, as Payload keeps the date of a creation.
+   * `read` must make the same value of it: `check --write` and `findDuplicate` compare. Returns `undefined` if nothing
+   * is to be sent: the CMS keeps its value, as Payload keeps the date of a creation.
    * @throws UnrepresentableValue if the stored form cannot express the value
    */
   write(value: unknown, zones: Zones): unknown;

@@ -60,7 +60,7 @@ export const linkKeysOf = (kind: Kind, { fields = {} }: KindSpec): { name: strin
     return key !== undefined && FIELDS.event[name]?.targetKind === kind ? [{ name, key }] : [];
   });
 
-/** What its password does not hide of an event, because lists find and show it by these: paths such as `meta.start`. */
+/** Paths such as `meta.start` that the password of an event does not hide: lists find and show the event by these. */
 export const pathsWithoutPassword = (events: KindSpec): string[] =>
   ['start_date', 'end_date', 'all_day', 'timezone', 'hide_from_listings'].flatMap((name) =>
     usesOf(name, events.fields?.[name] ?? {}, FIELDS.event[name]!).map(({ path }) => parsePath(path)!.join('.')),

@@ -71,7 +71,7 @@ export function createReader(
   };
 }
 
-/** Twice what a client may write, and at least two lines. No client writes `url`: twice an address. */
+/** Twice what a client may write, but at least two lines; of `url`, which no client writes, two addresses. */
 const maxRead = ({ parameter }: Field): number =>
   2 * Math.max(SIZES.line.characters, parameter?.limit.characters ?? SIZES.url.characters);
 

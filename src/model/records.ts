@@ -25,7 +25,7 @@ export const FIRST_ALLOCATED_ID = 4_000_000_000_000;
 export const FIRST_OCCURRENCE_ID = 2_000_000_000_000_000;
 /** Embedded records. An actor sees one if they see an event that contains it. */
 export const FIRST_EMBEDDED_ID = 2 ** 52;
-/** Records of sources, of all kinds: from the source's name and the record's key there. The numbers are still exact. */
+/** Records of sources, of all kinds: from the source's name and the record's key there. Below 2 ** 53, so exact. */
 export const FIRST_SOURCE_ID = FIRST_EMBEDDED_ID + 2 ** 51;
 
 const DAY_MS = 86_400_000;
@@ -261,9 +261,8 @@ function seriesNumber(id: number): number | undefined {
 }
 
 /**
- * 2,000,000,000,000,000 + number of the series × 10,000,000 + day × 100 + place. `day` counts the days from
- * 1970-01-01 to the date of the start on the event's own clock; `place` counts the occurrences of that day,
- * from 0. Undefined if that is outside the ids of the series.
+ * Of series 12 on May 1, 2027 (day 20,939 since 1970-01-01), on the event's own clock, `place` 1, the second of that
+ * day: 2,000,000,000,000,000 + 12 × 10,000,000 + 20,939 × 100 + 1. Undefined outside the ids of the series.
  */
 export function occurrenceId(seriesId: number, start: WallTime, place: number): number | undefined {
   const day = Date.parse(`${start.slice(0, 10)}T00:00:00Z`) / DAY_MS;

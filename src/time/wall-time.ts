@@ -48,18 +48,18 @@ export function dayStartMs(year: number, month: number, day: number): number {
 /** The midnight before: of 2027-05-01 18:00 2027-05-01 00:00, both as milliseconds of a wall time in UTC. */
 export const dayStartOf = (wallMs: number): number => Math.floor(wallMs / DAY_MS) * DAY_MS;
 
-/** When the calendar's day of this date starts, where days start at 05:00: of `2027-06-12 02:00:00` at 05:00, later. */
+/** Of `2027-06-12 02:00:00`: `2027-06-12 00:00:00`. Where days start at 05:00: the later `2027-06-12 05:00:00`. */
 export function startOfDay(wall: string, dayStarts = '00:00'): string {
   return `${wall.slice(0, 10)} ${dayStarts}:00`;
 }
 
-/** The last second of the calendar's day. A wall time that is the last second of a day stays: `2027-06-12 04:59:59`. */
+/** At 05:00: of `2027-06-12 20:00:00`, `2027-06-13 04:59:59`; a last second such as `2027-06-12 04:59:59` stays. */
 export function endOfDay(wall: string, dayStarts?: string): string {
   const end = wallAfter(startOfDay(wall, dayStarts), DAY_MS - SECOND_MS);
   return wall.slice(10) === end.slice(10) ? wall : end;
 }
 
-/** The first and the last day of an event that lasts whole days, which begin at the time of its start. */
+/** Of `2027-06-12 05:00:00` to `2027-06-14 04:59:59`: `2027-06-12` and `2027-06-13`. Its days begin when it starts. */
 export function wholeDays(start: string, end: string): [first: string, last: string] {
   const sinceMidnight = (parseWallTime(start) ?? 0) - (parseWallTime(startOfDay(start)) ?? 0);
   return [start.slice(0, 10), wallAfter(end, -sinceMidnight).slice(0, 10)];

@@ -158,12 +158,8 @@ export function offsetSpans(name: string, year: number): readonly OffsetSpan[] {
 
 function offsetMs(epochMs: number, zone: Zone): number {
   if (zone.kind !== 'iana') return zone.minutes * MINUTE_MS;
-  let offset = 0;
-  for (const span of offsetSpans(zone.name, new Date(epochMs).getUTCFullYear())) {
-    offset = span.offsetMs;
-    if (epochMs < span.untilMs) break;
-  }
-  return offset;
+  const spans = offsetSpans(zone.name, new Date(epochMs).getUTCFullYear());
+  return spans.find(({ untilMs }) => epochMs < untilMs)?.offsetMs ?? 0;
 }
 
 /** Finds the offset changes of a year by binary search within each week. Intl is too slow for each conversion. */

@@ -63,9 +63,11 @@ export function momentOf(component: Component, name: 'dtstart' | 'recurrence-id'
 }
 
 /**
- * @param value as ical.js reads it: `2027-05-01`, `2027-05-01T::` for a day whose VALUE=DATE is missing,
- * `2027-05-01T18:00:00Z`, `2027-05-01T18:00:00`, which is in the zone of the calendar, if there is no TZID; and of a
- * period its start. Undefined for anything else, and for an unknown zone.
+ * What ical.js reads, of a period its start. Undefined for anything else, and for an unknown zone.
+ *
+ *   2027-05-01, 2027-05-01T::    a day, the second without VALUE=DATE
+ *   2027-05-01T18:00:00Z         in UTC
+ *   2027-05-01T18:00:00          in the zone of TZID, or of the calendar
  */
 function parseMoment(value: unknown, tzid: string | undefined, context: TimeContext): Moment | undefined {
   const [text] = [value].flat().map(String);

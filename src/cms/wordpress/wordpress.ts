@@ -154,9 +154,10 @@ async function readWritableFields(call: RestCall, collection: string, options: C
 }
 
 /**
- * Undefined for headers that WordPress itself ignores: malformed ones, and Basic credentials without a password,
- * which PHP drops. Other schemes may belong to a plugin, such as one for JSON Web Tokens. PHP decodes base64
- * leniently: credentials that only a lenient decoder accepts have no user here.
+ *     Basic YW5uYTpzZWNyZXQ= (anna:secret)     a password of anna
+ *     Basic YW5uYTpzZWNyZXQ (no `=`)           a password without a user: PHP decodes leniently, others may not
+ *     Basic YW5uYTo= (anna:); no scheme        undefined: WordPress ignores it, or PHP drops it
+ *     Bearer abc                               a token, as of a plugin for JSON Web Tokens
  */
 export function readLogin(authorization: string): Login | undefined {
   const [, scheme = '', sent] = /^([A-Za-z][\w-]*)\s+(\S.*)$/.exec(authorization) ?? [];
