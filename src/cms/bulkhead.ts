@@ -51,8 +51,8 @@ export function createBulkheads(limits: Share, observe: Observe) {
     });
 
   /**
-   * One account leaves a connection of `callers` to the others: of three it uses two at most. Of its other calls 25 may
-   * wait here, if the queue that all accounts share has 50 places; the rest are `busy`. `run` enters the shared queue.
+   * Keeps a connection of `callers` free for other accounts: of three, one account uses two at most (of one, that one).
+   * Of its other calls 25 wait here, if `queue` has 50 places; the rest are `busy`. `run` goes on into that queue.
    */
   async function inTurn<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
     const half = Math.ceil(queue / 2);

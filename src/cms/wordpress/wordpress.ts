@@ -32,6 +32,7 @@ export function createSiteInfo(
 ): Pick<Cms, 'site' | 'readLogin' | 'account' | 'accountExists' | 'collectionInfo' | 'hasCollection'> {
   return {
     async site(options) {
+      // The index does not tell WordPress's version.
       const query = { _fields: 'name,url,home,timezone_string,gmt_offset,namespaces,calendar_gateway' };
       const index = objectOf(await call('GET', '', { query }, options));
       const url = String(index.home || index.url || '');

@@ -125,7 +125,7 @@ export const cmsDate: CodecDefinition<never> = {
   }),
 };
 
-/** Of a CMS that stores instants (`2027-05-01T17:30:00.000Z`). `mapping.schema.json` does not name it. */
+/** Of a CMS that stores instants (`2027-05-01T17:30:00.000Z`). Only `CMS_RULES` names it, mapping.schema.json not. */
 export const instant: CodecDefinition<never> = {
   fits: ['site-time', 'utc-time'],
   create: (_options, { field: { type } }) => {
