@@ -50,11 +50,11 @@ export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; oc
     const countByDay = new Map<string, number>();
     return stored.flatMap((fields) => {
       const day = fields.start.slice(0, 10);
-      const number = countByDay.get(day) ?? 0;
-      countByDay.set(day, number + 1);
-      const id = occurrenceId(series.id, fields.start, number);
+      const place = countByDay.get(day) ?? 0;
+      countByDay.set(day, place + 1);
+      const id = occurrenceId(series.id, fields.start, place);
       if (id === undefined) return [];
-      const slug = occurrenceSlug(series.slug, number === 0 ? day : `${day}-${number + 1}`);
+      const slug = occurrenceSlug(series.slug, place === 0 ? day : `${day}-${place + 1}`);
       const occurrence: EventRecord = { ...series, ...fields, id, slug, parent: series.id };
       completeEvent(occurrence, site);
       return [occurrence];

@@ -68,7 +68,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     async list(spec, request, callOptions = {}): Promise<CmsPage> {
       const isPosts = isPostCollection(spec);
       const hadTexts = ids.areTexts();
-      // Payload refuses no list: it would leave out the drafts, or of an account those that it may not read.
+      // Refused here: Payload refuses no list, and would only leave out the drafts that the caller may not read.
       const asksAnonymously = request.statuses !== undefined && callOptions.credentials === undefined;
       if (isPosts && (request.view === 'editor' || asksAnonymously)) await accounts.assertMayEdit(spec, callOptions);
       const plan = isPosts

@@ -142,7 +142,7 @@ export async function* startsOf(component: Component, first: Moment, context: Ti
 
 async function addStartsOfRule(starts: Map<number, Moment>, line: string, first: Moment, context: TimeContext) {
   const rule = ruleOf(line);
-  // Of a whole day, RFC 5545 has them ignored.
+  // RFC 5545 has these ignored in a series of whole days.
   if (first.isDate) Object.assign(rule.parts, { BYHOUR: undefined, BYMINUTE: undefined, BYSECOND: undefined });
   const until = parseMoment(rule.until, undefined, { ...context, zone: first.zone });
   const isUntilDay = until?.isDate || first.isDate;
