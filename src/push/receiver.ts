@@ -127,7 +127,7 @@ export class Receiver {
   }
 
   /**
-   * Undefined: nothing is due. Reads the journal in pages until one has a change that the receiver wants: the second, if
+   * Undefined: nothing is due. Reads the journal by pages until one has a change that the receiver wants: the second if
    * it wants the 120th of 250 changes alone. For a build hook it reads all of them.
    */
   #readOn(): Due | undefined {
