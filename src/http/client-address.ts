@@ -26,7 +26,6 @@ function parseForwarded(entry: string): string {
 /** Addresses and networks of proxies, such as `10.0.0.0/8` and `::1`; true: every peer; false: none. */
 type TrustedProxies = boolean | readonly string[];
 
-/** Returns a function that is true for the address of a trusted proxy. */
 export function createProxyCheck(trusted: TrustedProxies): (address: string) => boolean {
   if (typeof trusted === 'boolean') return () => trusted;
   const isProxy = proxyAddr.compile([...trusted]);

@@ -57,7 +57,6 @@ interface EventsView extends MonthView {
   options: FilterOptions;
   /** The next event, if the shown days have none. */
   next: PublicEvent | undefined;
-  /** The name of the calendar. */
   name: string;
   /** The address of the events as an iCalendar file. */
   calendarFile: string;
