@@ -28,8 +28,8 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; re
     reason: 'must be the URL of a host, such as redis://cache:6379',
   },
   network: {
-    // `isIP` alone judges the address: `ipaddr.js` would read `010.0.0.0/8` as 8.0.0.0/8. It refuses the rest of
-    // `0.0.0.0/0`, whose `/0` the expression leaves: `proxy-addr` throws at that network.
+    // `isIP` checks the address of `10.0.0.0/8`, because `ipaddr.js` would read `010.0.0.0/8` as 8.0.0.0/8. It gets
+    // `0.0.0.0/0` as a whole, and refuses it, because `proxy-addr` throws at that.
     validate: (text) => isIP(text.replace(/\/0*[1-9]\d*$/, '')) > 0 && (isIP(text) > 0 || ipaddr.isValidCIDR(text)),
     reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
   },
