@@ -126,10 +126,7 @@ export class Receiver {
     }
   }
 
-  /**
-   * Undefined: nothing is due. Reads the journal by pages until one has a change that the receiver wants: the second if
-   * it wants the 120th of 250 changes alone. For a build hook it reads all of them.
-   */
+  /** Reads pages of the journal until one has a wanted change; for a build hook all pages. Undefined: nothing is due. */
   #readOn(): Due | undefined {
     const { replica, nowMs } = this.#options;
     // Only a build hook has `quietS`.
