@@ -126,7 +126,7 @@ export class Receiver {
     }
   }
 
-  /** Reads pages of the journal until one has a wanted change; for a build hook all pages. Undefined: nothing is due. */
+  /** Reads pages of the journal until one has a wanted change, for a build hook all. Undefined: nothing is due. */
   #readOn(): Due | undefined {
     const { replica, nowMs } = this.#options;
     // Only a build hook has `quietS`.
