@@ -29,7 +29,6 @@ interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping
   config: Config;
   /** On a reload: that of the replaced application. Two would both attach a `caller3` to the same replica. */
   unpublishedRecords?: UnpublishedRecordsCache | undefined;
-  /** The service account of the settings. */
   serviceCredentials: Credentials;
   nowMs?: () => number;
   /** Monotonic clocks: of cached logins; of lookups of unknown ids and attempts at passwords. */

@@ -270,6 +270,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   }),
 });
 
+/** What a schema accepts: of `{ type: 'integer' }` number, of `{ enum: ['off', 'read'] }` these two words. */
 type ValueOf<Schema> = Schema extends { properties: infer Properties }
   ? SectionOf<Properties> & RequiredOf<Properties, Schema>
   : Schema extends { enum: readonly (infer Value)[] }

@@ -28,7 +28,8 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; re
     reason: 'must be the URL of a host, such as redis://cache:6379',
   },
   network: {
-    // `ipaddr.js` would read `010.0.0.0/8` as 8.0.0.0/8, and `proxy-addr` throws at `0.0.0.0/0`.
+    // `isIP` checks the address of `10.0.0.0/8`, because `ipaddr.js` would read `010.0.0.0/8` as 8.0.0.0/8. It gets
+    // `0.0.0.0/0` as a whole, and refuses it, because `proxy-addr` throws at that.
     validate: (text) => isIP(text.replace(/\/0*[1-9]\d*$/, '')) > 0 && (isIP(text) > 0 || ipaddr.isValidCIDR(text)),
     reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
   },
@@ -93,6 +94,7 @@ export function settingsWithoutSecrets(config: Config): JsonObject {
   const shown: JsonObject = {};
   for (const { key, fileVariable } of SETTINGS) {
     const value = valueIn(config, key.split('.'));
+    // No sources are no secret.
     const isSecret = fileVariable !== undefined && !isDeepStrictEqual(value, []);
     if (value !== undefined) setAt(shown, key.split('.'), isSecret ? '(secret)' : value);
   }
@@ -163,7 +165,7 @@ function readLayer(path: string): JsonObject {
 /** Throws `ConfigError` for the first key that the schema rejects. */
 function check(layer: JsonObject, locationOf: (key: string) => string): void {
   if (validate(layer)) return;
-  // Before the error of "oneOf" are those of its parts.
+  // The last one: Ajv puts the errors of the parts of a "oneOf" before its own, "must match exactly one schema".
   const error = validate.errors!.at(-1)!;
   const path = error.instancePath.slice(1).replaceAll('/', '.');
   const { description = '', properties = {} } = error.parentSchema as Rule;
@@ -236,7 +238,7 @@ interface Rule {
 const PREFIX = 'CALENDAR_';
 /** Not a setting: the path of the configuration file. */
 export const CONFIG_FILE_VARIABLE = 'CALENDAR_CONFIG';
-/** More than a hundred sources with their categories have. */
+/** The longest is `sources`: a hundred, with twenty categories of 200 letters each, have 0.6 MB. */
 const MAX_SECRET_BYTES = 1024 * 1024;
 
 /** All keys, such as `listen.port` with the variable `CALENDAR_PORT`, in the order of the schema. */
@@ -274,10 +276,10 @@ export function readEnvironment(env: NodeJS.ProcessEnv, warn: (message: string) 
   }
   /** With the values as the schema wants them. */
   const assignments = SETTINGS.flatMap((setting) => {
-    const { key, variable, fileVariable = '' } = setting;
+    const { key, variable, fileVariable } = setting;
     const text = given.get(variable);
-    const path = given.get(fileVariable);
-    if (path === undefined) return text === undefined ? [] : [{ variable, key, value: parse(text, setting) }];
+    const path = fileVariable && given.get(fileVariable);
+    if (!fileVariable || !path) return text === undefined ? [] : [{ variable, key, value: parse(text, setting) }];
     if (text !== undefined)
       throw new ConfigError(fileVariable, `is set, and ${variable} too`, 'Set only one of the two.');
     return [{ variable: fileVariable, key, value: parse(readSecretFile(path.trim(), fileVariable), setting) }];

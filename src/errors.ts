@@ -47,9 +47,7 @@ export const USUAL_STATUS = {
   invalid: 400,
   /** `fields` belong to another record: to `existingId`, if the CMS names it. */
   conflict: 400,
-  /** The record is in the trash already. */
   'in-trash': 410,
-  /** The collection has no trash. */
   'no-trash': 501,
   /** Anything else. */
   failed: 500,

@@ -87,8 +87,8 @@ interface ReplicaStack extends Application {
 }
 
 /**
- * Settings that a reload may change. Only the application reads them, not the admin port, and it keeps nothing of them.
- * `cost` is none of them, because rendered records contain it. The file of the mapping may move, but not change.
+ * Settings that a reload may change: only the application reads them, and a reload makes a new one. Not `cost`, which
+ * the replica's rendered records contain. The file of the mapping may move, but not change.
  */
 export const RELOADABLE: ReadonlySet<string> = new Set<keyof Config>([
   'mapping',
@@ -111,7 +111,6 @@ export class Gateway {
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
   #servers: readonly Awaited<ReturnType<typeof openServer>>[] = [];
-  /** Replaced as a whole if the replica is damaged. */
   #current: ReplicaStack;
   #replacing: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
@@ -180,7 +179,9 @@ export class Gateway {
     const changed = Object.keys({ ...this.#config, ...config }).filter(
       (key) => !isDeepStrictEqual(config[key as keyof Config], this.#config[key as keyof Config]),
     );
-    const needRestart = changed.filter((key) => !RELOADABLE.has(key));
+    // Without a CMS it is the address of the site too, which names the replica and is in the UIDs of events.
+    const isReloadable = (key: string) => RELOADABLE.has(key) && !(key === 'publicUrl' && this.#openedCms.ownSite);
+    const needRestart = changed.filter((key) => !isReloadable(key));
     const mapping = loadMapping(config.mapping);
     const isSameMapping =
       mapping.name === this.#mapping.name && mappingFingerprint(mapping) === mappingFingerprint(this.#mapping);

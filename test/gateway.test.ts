@@ -124,7 +124,7 @@ describe('after a reload', () => {
       await until(async () => (await sendRequest(adminPort, '/ready')).status === 200, 'the initial sync');
       const listed = editors.map(() => 200);
       expect(await statusesOfDrafts()).to.deep.equal(listed);
-      await gateway.reload({ ...config, lists: { ...config.lists, perPage: 7 } });
+      await gateway.reload({ ...config, publicUrl: 'https://calendar.example.org' });
       expect(await statusesOfDrafts()).to.deep.equal(listed);
     } finally {
       await gateway.stop();

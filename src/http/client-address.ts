@@ -26,7 +26,6 @@ function parseForwarded(entry: string): string {
 /** Addresses and networks of proxies, such as `10.0.0.0/8` and `::1`; true: every peer; false: none. */
 type TrustedProxies = boolean | readonly string[];
 
-/** Returns a function that is true for the address of a trusted proxy. */
 export function createProxyCheck(trusted: TrustedProxies): (address: string) => boolean {
   if (typeof trusted === 'boolean') return () => trusted;
   const isProxy = proxyAddr.compile([...trusted]);
@@ -45,7 +44,8 @@ export function createClientAddress(trusted: TrustedProxies, observe: Observe): 
     observe({ type: 'message', level: 'warn', message });
   }
   const isProxy = createProxyCheck(trusted);
-  // Hop 0 is the peer, checked below. If every peer is a proxy, the client is the entry that the peer itself appended.
+  // Hop 0 is the peer, a proxy as checked below. Of `198.51.100.9, 203.0.113.7, 10.9.9.9` the client is, if 10.0.0.0/8
+  // is trusted, 203.0.113.7: the last that is no proxy. If every peer is, 10.9.9.9: the peer itself has appended it.
   const isTrusted = (entry: string, hop: number): boolean =>
     hop === 0 || (trusted !== true && isProxy(parseForwarded(entry)));
   return (req) => {

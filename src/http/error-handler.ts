@@ -25,7 +25,7 @@ export function errorHandler(observe: Observe): Middleware {
   };
 }
 
-/** What the CMS did: the message of an API error says what the client may do. */
+/** What the CMS did, which the cause says. The message of an API error says what the client may do. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? cause.message : message;
@@ -59,7 +59,7 @@ export function errorResponse(thrown: unknown): ErrorResponse & { isUnexpected: 
       status,
       body: { code, message, ...(omitData ? {} : { data: { status, ...data } }), ...extra },
       headers,
-      // 502 and 503 are failures of the CMS.
+      // 500: most often INTERNAL_ERROR, for whatever nobody foresaw. 502 and 503 are failures of the CMS.
       isUnexpected: status === 500,
     };
   }

@@ -5,7 +5,7 @@ import type { Services } from '../calendar/services.ts';
 import type { Config } from '../config-schema.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
 
-/** Those that say who calls. A nonce without a login is refused (`invalidNonce`): no response varies by it. */
+/** Those that say who calls. `Vary` lacks the nonce: alone it is refused (`invalidNonce`), beside a login ignored. */
 export const CALLER_HEADERS = ['Authorization', 'X-WP-Nonce'];
 
 export const namesCaller = (headers: IncomingHttpHeaders): boolean =>

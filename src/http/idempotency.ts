@@ -49,12 +49,12 @@ export class Idempotency {
   /**
    * Runs a create once for each key, user and kind. Throws the errors of the create, and 400, 409, 422 and 503.
    *
-   *     the key has in the store    this request gets
-   *     nothing                 its create
-   *     other parameters        422
-   *     a result (`done`)       the record, or the stored error
-   *     `running`               409 while the create may still run, then as `unknown`
-   *     `unknown`               the record, if the CMS has it; else the stored error; after two minutes its create
+   *     the key has in the store   this request gets
+   *     nothing                    its create
+   *     other parameters           422
+   *     a result (`done`)          the record, or the stored error
+   *     `running`                  409 while the create may still run, then as `unknown`
+   *     `unknown`                  the record, if the CMS has it; else the stored error; after two minutes its create
    */
   async createOnce(createRequest: CreateRequest): Promise<ApiResponse> {
     const { key, kind, params, request, readForReplay } = createRequest;

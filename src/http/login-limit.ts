@@ -10,7 +10,7 @@ import { type Counter, network48Of, type SharedCounters, wholeSeconds } from './
 export interface Attempt {
   /** The user has logged in from this network within a day. */
   isTrusted: boolean;
-  /** `ignored`: as an unknown token. `unknown`: the CMS gave no usable response. */
+  /** `ignored`: to the CMS the caller is anonymous, as with an old token. `unknown`: it gave no usable response. */
   end(outcome: 'accepted' | 'ignored' | 'failed' | 'unknown'): Promise<unknown>;
 }
 
@@ -26,7 +26,6 @@ interface Guess {
   network: string;
   /** A keyed hash of the user's name. */
   user: string;
-  /** The key of what is known of this user in this network. */
   userInNetwork: string;
   isTrusted: boolean;
 }

@@ -123,6 +123,7 @@ async function multipart(bytes: Buffer<ArrayBuffer>, type: string): Promise<Reco
   const form = await response.formData().catch((error: unknown) => {
     throw Object.assign(new Error('broken multipart body', { cause: error }), { status: 400 });
   });
+  // As a query, whose parser nests `a[b]` and limits names.
   const pairs: string[] = [];
   for (const [name, value] of form)
     if (typeof value === 'string') pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(value)}`);

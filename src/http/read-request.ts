@@ -17,7 +17,6 @@ export const MAX_HEADERS = 200;
 
 export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length >= 2 * MAX_HEADERS;
 
-/** Throws 414 and 431. */
 export function rejectMalformed({ urlBytes }: { urlBytes: number }): Middleware {
   return function rejectMalformedMiddleware(ctx, next) {
     if (ctx.url.length > urlBytes) throw unreadableRequest(414);

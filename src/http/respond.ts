@@ -52,29 +52,27 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
       const { status, body, headers } = apiResponse;
       await sendPrivate(ctx, status, body, { ...headers, Link: apiLink(services) });
     }
+    // Never together with `cached`: `cachedReads` passes on such a request, and keeps no response to it.
     if (omitBody) ctx.body = Buffer.alloc(0);
     // Those of a public response are among its `perRequestHeaders`.
     if (!cached) ctx.set(consistencyHeaders(services.peers));
   };
 }
 
-/**
- * Writes a public response, or a 304 if there is no body: for the middleware and for the fast path.
- * @param requestDependent as `perRequestHeaders` returns them
- */
+/** Writes a public response, or a 304 if there is no body: for the middleware and for the fast path. */
 function writePublic(
   { method }: IncomingMessage,
   res: ServerResponse,
   { headers, contentType }: CachedResponse,
   body: Body | undefined,
-  requestDependent: readonly string[],
+  perRequest: readonly string[],
 ): void {
   // A CDN stores the headers of a 304 with the body that it has (RFC 9111, 4.3.4).
-  if (!body) return void res.writeHead(304, headers.concat(requestDependent)).end();
+  if (!body) return void res.writeHead(304, headers.concat(perRequest)).end();
   const { chunks, encoding } = body;
   const ofBody = ['Content-Type', contentType, 'Content-Length', String(byteLength(chunks))];
   if (encoding !== 'identity') ofBody.push('Content-Encoding', encoding);
-  res.writeHead(200, headers.concat(ofBody, requestDependent));
+  res.writeHead(200, headers.concat(ofBody, perRequest));
   if (method === 'HEAD') return void res.end();
   res.cork();
   for (const chunk of chunks.slice(0, -1)) res.write(chunk);

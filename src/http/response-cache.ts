@@ -98,7 +98,6 @@ const MIN_COMPRESS_BYTES = 1024;
 /** A response with its texts and objects, as measured. Its compressed bodies together are half as long as the body. */
 const memoryOf = ({ chunks }: CachedResponse): number => Math.ceil(1.5 * byteLength(chunks)) + 4000;
 
-/** A body as it is sent. */
 export interface Body {
   chunks: readonly Uint8Array[];
   encoding: ContentEncoding | 'identity';

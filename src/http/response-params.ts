@@ -111,6 +111,7 @@ function pathTree(paths: string[]): Map<string, string[]> {
     const subpaths = tree.get(key!);
     if (rest.length === 0) tree.set(key!, []);
     else if (!subpaths) tree.set(key!, [rest.join('.')]);
+    // Not after `venue` alone, which asks for all of the venue.
     else if (subpaths.length > 0) subpaths.push(rest.join('.'));
   }
   return tree;

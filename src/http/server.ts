@@ -57,7 +57,6 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   return {
     /** The open port; differs from the configured one only if that is 0. */
     port: (server.address() as AddressInfo).port,
-    /** Graceful shutdown. */
     async close(): Promise<void> {
       // Closing the listening socket resets connections that the process has not accepted yet.
       await connections.acceptPending();

@@ -13,7 +13,6 @@ export interface LogOptions {
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
-/** The level and message of each observation. */
 const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [Level, message: string] } = {
   request: ({ status, method, route }) => [status >= 500 ? 'warn' : 'info', `${status} ${method} ${route}`],
   webhook: ({ result }) => ['debug', `webhook: ${result}`],

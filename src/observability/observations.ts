@@ -5,7 +5,7 @@ import type { UnavailableReason } from '../errors.ts';
 /**
  * How the gateway served a public read. `hit`: from the response cache; `not-modified`: the same, as a 304. `miss`: it
  * built the response. `shared`: another request was already building it (single-flight). `stale`: any of these, while
- * the replica had not caught up with the CMS.
+ * the replica had not caught up with the CMS. `none`: every other request.
  */
 export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'not-modified' | 'stale' | 'none';
 
@@ -34,6 +34,7 @@ export type Observation =
   | { type: 'cms-call'; method: string; path: string; status: number; durationMs: number; attempt: number }
   | { type: 'cms-failed'; method: string; path: string; reason: UnavailableReason; durationMs: number; message: string }
   | { type: 'breaker'; bulkhead: string; state: 'closed' | 'open' | 'half-open' }
+  /** The calls to the CMS, of all bulkheads. */
   | { type: 'queue'; waiting: number; running: number }
   | { type: 'sync-state'; from: ReplicaState; to: ReplicaState; why: string }
   | { type: 'sync-progress'; collection: string; done: number; total: number }

@@ -126,7 +126,7 @@ export class Receiver {
     }
   }
 
-  /** Reads on to the next change that the receiver wants, of a build hook to the end. Undefined: nothing is due. */
+  /** Reads pages of the journal until one has a wanted change, for a build hook all. Undefined: nothing is due. */
   #readOn(): Due | undefined {
     const { replica, nowMs } = this.#options;
     // Only a build hook has `quietS`.
@@ -137,7 +137,7 @@ export class Receiver {
       const position = page?.next ?? replica.journal.head();
       this.#read = position;
       hasMore = page?.hasMore === true;
-      // Undefined: there is no `from`, or the journal has lost what came after it. The message then is a reset.
+      // Undefined: there is no position yet, or the journal has lost what came after it. The message then is a reset.
       const wanted = page?.entries.filter(({ kind }) => kinds?.includes(kind) ?? true);
       if (wanted?.length === 0) continue;
       if (quietS === undefined) return { message: messageOf(wanted, position, nowMs()), position };

@@ -30,7 +30,7 @@ function textOfEvent(body: JsonObject, html: string, maxCharacters: number): str
   const state = event.status === 'publish' ? '' : ` (${event.status})`;
   const lines = [
     `Event ${event.id}: ${titleOf(event)}${state}`.trimEnd(),
-    timesOf(event),
+    event.start_date === '' ? '' : timesOf(event),
     ...labelled('Event status', event.event_status ?? ''),
     placeOf(event),
     ...labelled('Organizer', namesOf(body.organizer, 'organizer')),

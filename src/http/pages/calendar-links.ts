@@ -8,9 +8,9 @@ import type { LandingQuery } from './landing-query.ts';
 import type { PublicEvent } from './read-events.ts';
 
 /**
- * The feed of the shown events. A list without a date begins by the start of its events, so that an exhibition of two
- * months leaves it after two days. This one has everything that has not ended `endsAfter`, for example `-1month`: a
- * phrase, because subscribers keep the address for years.
+ * The feed of the shown events. A feed without a date has what starts yesterday or later: an exhibition of two months
+ * would leave it on its third day. This one has everything that ends after `endsAfter`, for example `-1month`. That is
+ * a phrase, because subscribers keep the address for years.
  */
 export const feedUrl = (file: string, filters: LandingQuery['filters'], endsAfter: string): string =>
   `${file}?${new URLSearchParams({ ends_after: endsAfter, ...filters })}`;
@@ -40,7 +40,7 @@ export function addLinks(event: PublicEvent, pageUrl: string) {
   const location = placeOf(event);
   const [first, last] = wholeDays(event.start_date, event.end_date);
   const utc = (wall: string) => `${wall.replace(' ', 'T')}Z`;
-  // Both programs read the last day of an all-day event as the first day without it.
+  // Both programs want the day after the last one: of an all-day event on 12 March the dates are 20270312/20270313.
   const [startdt, enddt] = event.all_day
     ? [first, addDays(last, 1)]
     : [utc(event.utc_start_date), utc(event.utc_end_date)];

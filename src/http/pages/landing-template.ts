@@ -7,7 +7,7 @@ import { shiftMonth, spanOf } from './dates.ts';
 import { hrefOf, type LandingQuery, VIEWS, type View, viewOf } from './landing-query.ts';
 import { fill, type Language } from './language.ts';
 import { type MonthView, monthGrid } from './month-template.ts';
-import { type Brand, Html, html, pageFrame } from './page-template.ts';
+import { type Brand, type Html, html, pageFrame } from './page-template.ts';
 import type { DayRange, EventList, FilterOptions, PublicEvent } from './read-events.ts';
 
 interface LandingPage {
@@ -57,7 +57,6 @@ interface EventsView extends MonthView {
   options: FilterOptions;
   /** The next event, if the shown days have none. */
   next: PublicEvent | undefined;
-  /** The name of the calendar. */
   name: string;
   /** The address of the events as an iCalendar file. */
   calendarFile: string;
@@ -92,6 +91,7 @@ function eventsSection(view: EventsView): Html {
   const { query, list, ofMonth, language, month } = view;
   const { texts, dates } = language;
   const summary = language.counted(texts.eventCount, list.total);
+  // The page has both, if the visitor has chosen none: `landing.css` hides one by the `data-view` of the page.
   const shown: Record<View, { title: string; content: Html } | undefined> = {
     list: { title: listTitle(view), content: eventList(view) },
     month: ofMonth && { title: dates.format('month', month), content: monthGrid(ofMonth, view) },
@@ -164,21 +164,21 @@ function monthLinks(query: LandingQuery, month: string, { dates, texts }: Langua
   const hidden = (sign: string) => html`<span aria-hidden="true">${sign}</span>`;
   return html`<nav class="months" aria-label="${texts.months}">
 <a id="previous" class="button" href="${to(previous)}">${hidden('‹ ')}${dates.format('shortMonth', previous)}</a>
-<a id="today" class="button" href="${now}"${isNow && new Html(' aria-current="date"')}>${texts.today}</a>
+<a id="today" class="button" href="${now}"${isNow && html` aria-current="date"`}>${texts.today}</a>
 <a id="next" class="button" href="${to(next)}">${dates.format('shortMonth', next)}${hidden(' ›')}</a>
 </nav>`;
 }
 
 /** Without JavaScript the page is the list, unless the query asks for another view. */
 function viewLinks({ query, month, today, language: { texts } }: EventsView): Html {
-  const ofMonth = month === today.slice(0, 7) ? undefined : month;
+  const otherMonth = month === today.slice(0, 7) ? undefined : month;
   const changes: Record<View, Partial<LandingQuery>> = {
-    month: { view: 'month', month: ofMonth, day: undefined, page: 1 },
+    month: { view: 'month', month: otherMonth, day: undefined, page: 1 },
     list: { view: 'list' },
   };
   const current = viewOf(query) ?? 'list';
   const links = VIEWS.map((view) => {
-    const isCurrent = view === current && new Html(' aria-current="page"');
+    const isCurrent = view === current && html` aria-current="page"`;
     return html`<a id="view-${view}" href="${hrefOf(query, changes[view])}"${isCurrent}>${texts[view]}</a>\n`;
   });
   return html`<nav class="views" aria-label="${texts.view}">

@@ -11,7 +11,7 @@ import { Landing, type LandingOptions } from './landing.ts';
 import { type LandingQuery, parseLandingQuery } from './landing-query.ts';
 import { backLink, landingPage } from './landing-template.ts';
 import { fill, type Language, languageOf, preferredTag, type Texts } from './language.ts';
-import { type Brand, Html, html, pageFrame } from './page-template.ts';
+import { type Brand, type Html, html, pageFrame } from './page-template.ts';
 import type { Pages } from './serve.ts';
 
 export interface PagesOptions extends LandingOptions {
@@ -97,7 +97,7 @@ function createLandingPages(options: PagesOptions, assets: Assets) {
 function errorPage(brand: Brand, query: LandingQuery, error: ApiResponse): Html {
   const [title, message] = describeError(error, brand.language.texts);
   const content = html`${backLink(brand, query)}<h1>${title}</h1>
-<p class="empty"${error.status === 503 && new Html(' id="waiting"')}>${message}</p>`;
+<p class="empty"${error.status === 503 && html` id="waiting"`}>${message}</p>`;
   return landingPage({ brand, query, title: `${title} – ${brand.name}`, head: html``, content });
 }
 

@@ -92,7 +92,6 @@ export class EventReader {
     this.#read = read;
   }
 
-  /** One page of the list. */
   list(range: DayRange, { filters, page = 1 }: LandingQuery): Promise<EventList> {
     return this.#page(range, { ...filters, per_page: String(EVENTS_PER_PAGE), page: String(page) });
   }

@@ -258,6 +258,14 @@ describe('a gateway without a CMS', () => {
     await until(async () => (await concert()) === '2035-01-15 14:30:00', 'the concert in another zone');
     expect((await eventsOf())[1]).to.include({ utc_start_date: '2035-01-16 18:00:00' });
   });
+
+  it('takes over another public URL, which is in the UID of each event, only at a restart', async () => {
+    await startReady();
+    const config = loadConfig({ file: file(), env: {} });
+    const reloading = gateway!.reload({ ...config, publicUrl: 'https://calendar.example.org' });
+    expect(await reloading.catch(String)).to.include('publicUrl: changed');
+    expect(await gateway!.reload({ ...config, lists: { ...config.lists, perPage: 7 } })).to.deep.equal(['lists']);
+  });
 });
 
 describe('the commands without a CMS', () => {

@@ -15,6 +15,7 @@ describe('the text of an event', () => {
 
   it('has no line for what the event lacks', () => {
     expect(linesOf()).to.deep.equal(['Event 5: Market', TIMES, EVENT.url]);
+    expect(linesOf({ start_date: '', end_date: '' })).to.deep.equal(['Event 5: Market', EVENT.url]);
     expect(linesOf({ cost: '10', categories: [{ name: 'Food' }] })).to.deep.equal([
       ...['Event 5: Market', TIMES, 'Categories: Food', 'Cost: 10', EVENT.url],
     ]);
