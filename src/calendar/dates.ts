@@ -43,7 +43,8 @@ export interface DateWindow {
 
 /**
  * The default `start_date` and `end_date` of a list, before widening to whole days. As in the original, the list
- * begins on the day that the site's clock shows at 23:59 UTC of yesterday, and ends 24 months from now on UTC's clock.
+ * begins on the day that the site's clock shows at 23:59 UTC of yesterday: today in Berlin, yesterday in New York. It
+ * ends 24 months from now on UTC's clock.
  */
 export function defaultWindow(nowMs: number, zone: Zone): Record<'start_date' | 'end_date', WallTime> {
   const yesterday = Date.parse(`${new Date(nowMs).toISOString().slice(0, 10)}T00:00:00Z`) - 60_000;
@@ -101,7 +102,7 @@ function sentBound(name: DateParameter, text: string, options: WindowOptions): B
   const { strict, dayStarts } = options;
   const wall = strict
     ? parseWallTimeIn(name, text, options)
-    : COMPARISONS[name].widen(startOfDay(timeOnDay(name, text, options)), dayStarts);
+    : widenToDay(name, timeOnDay(name, text, options), dayStarts);
   if (ABSOLUTE.test(text)) return { wall, periodMs: DAY_MS };
   return { wall, periodMs: RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS };
 }
@@ -111,8 +112,13 @@ function defaultBound(name: DateParameter, { strict, nowMs, zone, dayStarts }: W
   const wall = defaultWindow(nowMs, zone)[name];
   // The default end is a minute later each minute. Its day, and the default start, stay until midnight UTC.
   if (strict) return { wall, periodMs: SECOND_MS };
-  return { wall: COMPARISONS[name].widen(startOfDay(wall), dayStarts), periodMs: DAY_MS };
+  return { wall: widenToDay(name, wall, dayStarts), periodMs: DAY_MS };
 }
+
+/** Of `end_date=2027-05-01 18:00`, where days start at 05:00: `2027-05-02 04:59:59`. */
+const widenToDay = (name: DateParameter, wall: WallTime, dayStarts: string | undefined): WallTime =>
+  // `startOfDay`, because 04:59:59 means the same day, and `endOfDay` would leave it as it is.
+  COMPARISONS[name].widen(startOfDay(wall), dayStarts);
 
 interface Clock {
   nowMs: number;
