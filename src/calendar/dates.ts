@@ -15,10 +15,7 @@ const wallAt = (epochMs: number, zone: Zone): WallTime => formatWallTime(epochTo
 export const todayAt = (services: { site(): Site; nowMs(): number }): string =>
   wallAt(services.nowMs(), zoneOf(services)).slice(0, 10);
 
-/**
- * Per parameter: the compared field, the comparison, and which second of its day the bound becomes without
- * strict_dates.
- */
+/** `widen`: which second of its day the bound becomes without `strict_dates`. */
 const COMPARISONS = {
   start_date: { field: 'start', op: '>=', widen: startOfDay },
   end_date: { field: 'end', op: '<=', widen: endOfDay },
@@ -125,10 +122,7 @@ interface Clock {
   zone: Zone;
 }
 
-/**
- * Parses a validated text. Throws 400, because a date that is valid in UTC may be outside the years 0000 to 9999
- * in another zone.
- */
+/** Throws 400 for a date that was valid in UTC, and is outside the years 0000 to 9999 in the zone. */
 function readDate(name: string, text: string, clock: Clock): PhpDate {
   const date = parsePhpDate(text, clock);
   if (!date) throw invalidParam(name);

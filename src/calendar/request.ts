@@ -233,10 +233,7 @@ export interface ApiResponse {
 
 export type CallContext = Pick<RequestContext, 'actor' | 'requestId'>;
 
-/**
- * Options of CMS calls for a request. The actor's own credentials let the CMS decide about permissions.
- * Accounts and anonymous callers have separate bulkheads.
- */
+/** With the actor's own credentials: the CMS decides about permissions. */
 export function callOptions({ actor, requestId }: CallContext): CallOptions {
   const { credentials, account } = actor;
   return { credentials, bulkhead: account ? 'callers' : 'anonymous', requestId };

@@ -86,7 +86,6 @@ export const notAccessible = (kind: PostKind): ApiError =>
 export const noLongerAvailable = (): ApiError =>
   new ApiError(403, 'event-no-longer-available', 'This event is no longer available');
 
-/** An event without a start cannot be in a calendar file. */
 export const eventWithoutDate = (): ApiError =>
   new ApiError(404, 'event-without-date', 'The requested event has no date');
 
@@ -96,7 +95,6 @@ export const passwordProtected = (): ApiError =>
 export const alreadyTrashed = (kind: PostKind): ApiError =>
   new ApiError(410, `${kind}-is-in-trash`, `The ${kind} is already trashed`);
 
-/** The token of `/changes` is older than what the gateway remembers, or of another replica. */
 export const changesGone = (): ApiError =>
   new ApiError(
     410,
@@ -200,7 +198,6 @@ export const invalidCallback = (): ApiError =>
 export const invalidVersion = (): ApiError =>
   new ApiError(400, 'rest_invalid_version', 'X-Calendar-Min-Version must be a value of X-Calendar-Version.');
 
-/** The gateway does not show yet what the request's consistency token names. */
 export const behind = (): ApiError =>
   new ApiError(503, 'calendar_behind', 'This gateway has not reached that version yet. Try again soon.', {
     headers: { 'Retry-After': '1' },
@@ -216,7 +213,6 @@ export const replicaUnavailable = ({ reason }: ReplicaError): ApiError =>
     { data: { reason }, headers: { 'Retry-After': '5' } },
   );
 
-/** The first request with an `Idempotency-Key` still runs. */
 export const createInProgress = (): ApiError =>
   new ApiError(409, 'calendar_create_in_progress', 'A request with this Idempotency-Key is in progress.', {
     headers: { 'Retry-After': '2' },

@@ -313,10 +313,7 @@ export const author: ParamType = {
   parse: parseNumber,
 };
 
-/**
- * The id of an uploaded image, as text, or the URL of an image. A JSON number passes the first stage but not
- * the second.
- */
+/** The id of an uploaded image, as text, or the URL of an image. A JSON number fails in the second stage. */
 export const image: ParamType = {
   schema: { type: 'string' },
   hint: 'Write the id of an uploaded image, or the URL of an image that this gateway can reach.',
@@ -373,10 +370,7 @@ async function isCreatable(inline: readonly Parameter[], data: JsonObject, check
   return true;
 }
 
-/**
- * The elements of `venue` or `organizer` in an event's body: none if all are empty. An empty one beside
- * others is no record.
- */
+/** The elements of `venue` or `organizer` in a body. Of `['', 0]` none; of `['', 12]` both, and `''` is refused. */
 export function parseLinkedItems(value: unknown): unknown[] {
   if (isObject(value) && !isNumbered(value)) return isEmpty(value) ? [] : [value];
   const items = Array.isArray(value) ? value : parseList(value);
