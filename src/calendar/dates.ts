@@ -100,7 +100,9 @@ function sentBound(name: DateParameter, text: string, options: WindowOptions): B
   const wall = strict
     ? parseWallTimeIn(name, text, options)
     : widenToDay(name, timeOnDay(name, text, options), dayStarts);
+  // It never moves, and a day is the longest period.
   if (ABSOLUTE.test(text)) return { wall, periodMs: DAY_MS };
+  // `today` moves at midnight. `now` moves each second; `+1 week` too, if it is not the whole day.
   return { wall, periodMs: RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS };
 }
 
@@ -176,8 +178,7 @@ export interface EventTimes {
 }
 
 /**
- * The times of a created or updated event. A text is a wall time in the event's zone. A text with an
- * offset and a Unix time are instants, converted to that zone. All-day events cover whole days.
+ * The times of a created or updated event, which `parseWallTimeIn` reads in its zone. All-day events cover whole days.
  * @param sent an absent value stays as it was
  * @param before the stored event, absent on create
  * @throws ApiError `rest_invalid_param` if the end is before the start: names `end_date`, or `start_date` if

@@ -190,8 +190,9 @@ function linkedJson(record: LinkedRecord, audience: Audience, options: Serialize
   };
   if (record.protected && !options.unlocked) {
     const blanks: JsonObject = { description: '', excerpt: '', slug, ...copiedValues(record, true), image: '' };
-    const blank = Object.entries(blanks).filter(([name]) => name in values);
-    return { ...commonProperties(record, audience), [record.kind]: [], ...Object.fromEntries(blank), slug };
+    // As in the original: a blank property tells that there is a value.
+    const shownBlanks = Object.entries(blanks).filter(([name]) => name in values);
+    return { ...commonProperties(record, audience), [record.kind]: [], ...Object.fromEntries(shownBlanks), slug };
   }
   const custom = shownCustomFields(audience.services.mapping, record);
   const json: JsonObject = {

@@ -133,7 +133,6 @@ const notOffered = (message: string): ApiError => new ApiError(403, 'rest_forbid
 /** The mapping maps this kind read-only, or as text inside the events. */
 export const readOnly = (kind: Kind): ApiError => notOffered(`This site offers its ${PLURALS[kind]} for reading only.`);
 
-/** A calendar beside the CMS has the record, which the gateway only reads. */
 export const readOnlySource = (kind: Kind): ApiError =>
   new ApiError(403, 'calendar_source_read_only', `This ${kind} comes from a source, which is for reading only.`);
 
@@ -232,7 +231,6 @@ export const upstreamAway = (message: string, data: JsonObject, retryAfterS: num
   return new ApiError(503, 'calendar_upstream_away', message, { data, headers, cause });
 };
 
-/** By the part of the credentials that is wrong. */
 const WRONG_PARTS: Readonly<Record<string, readonly [code: string, message: string]>> = {
   username: ['invalid_username', '<strong>Error:</strong> Unknown username. Check again or try your email address.'],
   email: ['invalid_email', '<strong>Error:</strong> Unknown email address. Check again or try your username.'],

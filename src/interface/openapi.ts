@@ -218,7 +218,6 @@ function defaultOf({ shownDefault: value, type }: Parameter): unknown {
   return type.parse ? type.parse(value) : value;
 }
 
-/** With the limits of texts. */
 export function parameterSchema({ type: { schema }, limit }: Parameter): Schema {
   const withLimit = (one: Schema): Schema => (one.type === 'string' ? { ...one, maxLength: limit.characters } : one);
   return { ...withLimit(schema), ...(schema.oneOf ? { oneOf: schema.oneOf.map(withLimit) } : {}) };

@@ -60,7 +60,7 @@ const copiedProperties = (kind: PostKind): Record<string, Schema> =>
   Object.fromEntries(copiedFields(kind).map(([name, field]) => [name, propertyOf(field)]));
 
 function linkedSchema(kind: LinkedKind): Schema {
-  const texts = copiedFields(kind).flatMap(([name, { type }]) => (type === 'boolean' ? [] : [name]));
+  const textsAndNumbers = copiedFields(kind).flatMap(([name, { type }]) => (type === 'boolean' ? [] : [name]));
   return objectSchema(
     {
       ...postProperties,
@@ -72,8 +72,8 @@ function linkedSchema(kind: LinkedKind): Schema {
       ...copiedProperties(kind),
       custom_fields: { ...customFields, description: 'By name; absent without any' },
     },
-    // The serializer leaves out empty texts.
-    ['description', 'excerpt', 'slug', 'image', ...texts, 'custom_fields', 'json_ld'],
+    // The serializer leaves out those that are empty.
+    ['description', 'excerpt', 'slug', 'image', ...textsAndNumbers, 'custom_fields', 'json_ld'],
   );
 }
 

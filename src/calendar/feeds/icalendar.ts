@@ -146,7 +146,7 @@ const shortAddress = (url = ''): string | undefined => (url.length > MAX_URL ? u
 export const lastChangeMs = ({ modified_utc, date_utc }: FeedEvent): number =>
   parseWallTime(modified_utc) ?? parseWallTime(date_utc) ?? 0;
 
-/** All-day events have dates, of which the end is excluded. Others have times in their zone, or in UTC. */
+/** All-day events have dates, of which the end is excluded. Others have times in the zone `timezone`, or in UTC. */
 function timesOf(
   event: FeedEvent,
 ): Pick<ICalEventData, 'start' | 'end' | 'allDay' | 'timezone'> & Pick<CalendarEvent, 'zoneYears'> {
