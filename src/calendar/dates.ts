@@ -58,6 +58,7 @@ const SECOND_MS = 1000;
 interface WindowOptions extends Clock {
   /** Bounds are exact to the second, on the site's clock. Otherwise they cover whole days. */
   strict: boolean;
+  /** `05:00`; midnight by default. */
   dayStarts?: string | undefined;
   withDefaults: boolean;
 }
@@ -100,7 +101,7 @@ function sentBound(name: DateParameter, text: string, options: WindowOptions): B
   const wall = strict
     ? parseWallTimeIn(name, text, options)
     : widenToDay(name, timeOnDay(name, text, options), dayStarts);
-  // It never moves, and a day is the longest period.
+  // It never moves.
   if (ABSOLUTE.test(text)) return { wall, periodMs: DAY_MS };
   // `today` moves at midnight. `now` moves each second; `+1 week` too, if it is not the whole day.
   return { wall, periodMs: RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS };
@@ -116,7 +117,7 @@ function defaultBound(name: DateParameter, { strict, nowMs, zone, dayStarts }: W
 
 /** Of `end_date=2027-05-01 18:00`, where days start at 05:00: `2027-05-02 04:59:59`. */
 const widenToDay = (name: DateParameter, wall: WallTime, dayStarts: string | undefined): WallTime =>
-  // `startOfDay`, because 04:59:59 means the same day, and `endOfDay` would leave it as it is.
+  // Without `startOfDay`, `endOfDay` would leave `2027-05-01 04:59:59`, which is the end of a day, as it is.
   COMPARISONS[name].widen(startOfDay(wall), dayStarts);
 
 interface Clock {

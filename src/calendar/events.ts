@@ -95,7 +95,7 @@ async function checkedFields(write: PostWrite<'event'>): Promise<CheckedFields> 
   const cost = normalizeCost(byField.cost);
   if (byField.cost !== undefined && !isShownCost(write, cost)) {
     const isNumber = services.mapping.kinds.event.numeric.has('cost');
-    fields.cost = encodeCost(isNumber ? numericCost(cost, services.cost, services.site().settings) : cost);
+    fields.cost = encodeCost(isNumber ? numericCost(cost, services.defaultCurrency, services.site().settings) : cost);
   }
   // As in The Events Calendar, a create takes `website: "0"` for none, and an update stores it.
   const hasWebsite = stored ? byField.website !== undefined : byField.website && byField.website !== '0';
@@ -149,7 +149,7 @@ function tryDelete({ stored }: PostWrite<'event'>): ApiResponse {
 function isShownCost({ request, stored }: PostWrite<'event'>, cost: Cost): boolean {
   if (!stored || typeof cost !== 'string' || cost === '') return false;
   const { services } = request;
-  const shown = serializeCost(decodeCost(stored.cost), services.cost, services.site().settings);
+  const shown = serializeCost(decodeCost(stored.cost), services.defaultCurrency, services.site().settings);
   return escapeHtmlOnce(cost) === shown.fields.cost;
 }
 

@@ -142,7 +142,6 @@ export interface RequestedPage extends PageWindow {
   page: number;
 }
 
-/** The size of a page without `per_page`, and the largest. */
 export type PageSizes = Pick<Config['lists'], 'perPage' | 'maxPerPage'>;
 
 /** The requested page, which may be after the last one. The page size is at most `maxPerPage`. */

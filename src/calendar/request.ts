@@ -131,7 +131,7 @@ export class Permissions {
    */
   async of(kind: Kind, actor: Actor): Promise<ActionPermissions | undefined> {
     if (!actor.account) return undefined;
-    // Staff of the calendar are staff of a kind that the site does not have, too: there is nothing to hide.
+    // Who edits events is staff of organizers too on a site that has none: there is nothing to hide.
     const { kinds } = this.#parts.mapping;
     const spec = kinds[kind] ?? kinds.event;
     const known = this.#known.get(spec.collection);

@@ -89,7 +89,7 @@ export function serialize(record: CalendarRecord, audience: Audience, options: S
 }
 
 function serializeEvent(record: EventRecord, audience: Audience, options: SerializeOptions): JsonObject {
-  const { site, cost, mapping } = audience.services;
+  const { site, defaultCurrency, mapping } = audience.services;
   const { single = false, unlocked = false } = options;
   const isLocked = record.protected && !unlocked;
   const budget = newBudget();
@@ -99,7 +99,7 @@ function serializeEvent(record: EventRecord, audience: Audience, options: Serial
   const image = imageOf(record, audience);
   const { settings, timezone } = site();
   const stored = decodeCost(isLocked ? '' : record.cost);
-  const { fields: costFields, offer } = serializeCost(stored, cost, settings);
+  const { fields: costFields, offer } = serializeCost(stored, defaultCurrency, settings);
   const json: JsonObject = {
     ...commonProperties(record, audience),
     rest_url: `${audience.baseUrl}/events/${record.id}`,

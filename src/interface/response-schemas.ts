@@ -24,7 +24,6 @@ const flagSchema = (description: string): Schema => ({ type: 'boolean', nullable
 const listSchema = (items: Schema, description: string): Schema => ({ type: 'array', items, description });
 const emptyListSchema: Schema = { type: 'array', maxItems: 0, items: {} };
 
-/** All properties are required, except those in `optional`. */
 function objectSchema(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: 'object', properties, required };

@@ -1,5 +1,5 @@
 // The parameter types: of plain values, dates, and references to records, terms, users and images; and the spellings of
-// values that The Events Calendar accepts.
+// values that The Events Calendar accepts. The first and the second stage are those of `ParamType`.
 
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
@@ -195,12 +195,13 @@ export const textsByName: ParamType = {
 export const valuesByName: ParamType = { schema: { type: 'object', additionalProperties: {} } };
 
 /**
- * What the types of dates make of zeros and of JSON numbers. All take `'1809190800'` for a Unix time, and refuse `''`.
+ * What the types of dates make of zeros and JSON numbers, or by which stage they are refused:
  *
- *               0              '0'           1809190800
- *   dateBound   today          today         a Unix time
- *   instant     first stage    1970          a Unix time
- *   date        second stage   first stage   second stage    (which refuses it)
+ *                                  0              '0'           1809190800     '1809190800'
+ *   dateBound                      today          today         a Unix time    a Unix time
+ *   dateBound, `strict_dates`      1970           1970          a Unix time    a Unix time
+ *   instant                        first stage    1970          a Unix time    a Unix time
+ *   date                           second stage   first stage   second stage   a Unix time
  */
 const DATE_HINT = 'This is no date. Write 2027-05-01, 2027-05-01 19:30, today or +1 week.';
 
@@ -418,7 +419,7 @@ export function existingTerms(kind: TermKind): ParamType {
 }
 
 /**
- * The parent of a category: the id of an existing one. By the stage that refuses it, if 4, 7 and `music` exist:
+ * The parent of a category: the id of an existing one. If 4, 7 and `music` exist, it is taken or refused by this stage:
  *
  *                                 4, '4'   'music'        '4,7'          0, '0'
  *   parentFilter (of a list)      taken    second stage   second stage   first stage
