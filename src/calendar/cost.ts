@@ -99,9 +99,9 @@ function resolveCurrency(levels: Currency[], gateway: CostSettings) {
  */
 export function serializeCost(stored: StoredCost, settings: CostSettings = DEFAULTS.cost, site?: SiteSettings) {
   const parsed = parseCost(stored.cost);
-  const symbolInText = pluginCurrency(stored.cost).symbol;
-  // An editor chose another symbol in wp-admin than the text has: the plugin shows that one.
-  const isChosen = stored.symbol !== '' && stored.symbol !== symbolInText;
+  const pluginSymbol = pluginCurrency(stored.cost).symbol;
+  // An editor chose another symbol in wp-admin than the plugin finds in the text: it shows the chosen one.
+  const isChosen = stored.symbol !== '' && stored.symbol !== pluginSymbol;
   const typed = isChosen ? { ...parsed, symbol: '', label: '', phrase: '', signs: [] } : parsed;
   const ofRecord = {
     symbol: isChosen ? stored.symbol : undefined,
@@ -113,8 +113,8 @@ export function serializeCost(stored: StoredCost, settings: CostSettings = DEFAU
   const usual = resolveCurrency(levels, settings);
   const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels], settings);
   const cost = displayCost(typed, (amount) => (isAfter ? `${amount}${symbol}` : `${symbol}${amount}`));
-  // The plugin finds no symbol in `$5-$10`.
-  const isUsual = typed.symbol === '' || (symbolInText === '' && typed.symbol === usual.symbol);
+  // `$5-$10`: the plugin finds no symbol there.
+  const isUsual = typed.symbol === '' || (pluginSymbol === '' && typed.symbol === usual.symbol);
   const hasStored = stored.symbol !== '' || stored.position !== '';
   const inDetails = hasStored || isUsual ? stored : typed;
   const texts = [...parsed.words, parsed.label].filter((text) => text !== '');
