@@ -103,7 +103,7 @@ function createServices(options: ApplicationOptions): Services {
     lookupLimit: new LookupLimit(() => sync.state().complete, clocks?.attemptsMs),
     passwordAttempts: new PasswordAttempts(clocks?.attemptsMs),
     imageFetcher: createImageFetcher(),
-    cost: config.cost,
+    defaultCurrency: config.cost,
     lists: config.lists,
   };
 }

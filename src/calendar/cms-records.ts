@@ -36,10 +36,7 @@ export interface PeersPort {
   reaches(id: string, withinMs: number, signal: AbortSignal): Promise<boolean>;
 }
 
-/**
- * The key that the companion plugin stores with a new record of this kind. Throws 409 if another gateway has taken over
- * the create.
- */
+/** The key that the companion plugin stores with a new record. Throws 409 if another gateway has taken over. */
 async function creationKeyFor({ keyedCreate }: RequestContext, kind: Kind): Promise<string> {
   if (keyedCreate?.kind !== kind) return randomBytes(32).toString('hex');
   await keyedCreate.renewClaim();
@@ -100,10 +97,7 @@ export class CmsRecords {
     return record;
   }
 
-  /**
-   * The CMS has an occurrence in the record of its series. `record` is read from `cmsRecord`. Throws
-   * `CmsRejected` if `id` is an occurrence that the series lacks.
-   */
+  /** The CMS has an occurrence in the record of its series. Throws `CmsRejected` if the series lacks it. */
   #pickOccurrence<K extends Kind>(kind: K, id: number, cmsRecord: CmsRecord, record: RecordOf[K]): RecordOf[K] {
     if (kind !== 'event' || !isOccurrenceId(id)) return record;
     const { site, sync } = this.#parts;

@@ -14,10 +14,12 @@ export type Offer = { price: string; priceCurrency?: string };
 export type CostSettings = Config['cost'];
 
 /**
- * Normalizes a `cost` of any JSON type. Text loses tags, outer spaces and the entities of HTML's own characters, a
- * number becomes text, `true` becomes `1`. A list or object becomes the list of its non-empty values, or the value
- * itself if there is only one. `null`, `false` and everything empty become `''`, which means no cost. Zero stays,
- * because it means free.
+ * Normalizes a `cost` of any JSON type:
+ *
+ *   ' <b>8 &lt; 9</b>', 8, true       '8 < 9', '8', '1'
+ *   ['8', '', 12], { adults: '8' }    ['8', '12'], '8'
+ *   0                                 '0': free
+ *   '', null, false, []               '': no cost
  */
 export function normalizeCost(sent: unknown): Cost {
   const texts = costTexts(sent).filter((text) => text !== '');
@@ -97,9 +99,9 @@ function resolveCurrency(levels: Currency[], gateway: CostSettings) {
  */
 export function serializeCost(stored: StoredCost, settings: CostSettings = DEFAULTS.cost, site?: SiteSettings) {
   const parsed = parseCost(stored.cost);
-  const symbolInText = pluginCurrency(stored.cost).symbol;
-  // An editor chose another symbol in wp-admin than the text has: the plugin shows that one.
-  const isChosen = stored.symbol !== '' && stored.symbol !== symbolInText;
+  const pluginSymbol = pluginCurrency(stored.cost).symbol;
+  // An editor chose another symbol in wp-admin than the plugin finds in the text: it shows the chosen one.
+  const isChosen = stored.symbol !== '' && stored.symbol !== pluginSymbol;
   const typed = isChosen ? { ...parsed, symbol: '', label: '', phrase: '', signs: [] } : parsed;
   const ofRecord = {
     symbol: isChosen ? stored.symbol : undefined,
@@ -107,11 +109,12 @@ export function serializeCost(stored: StoredCost, settings: CostSettings = DEFAU
     code: /^[A-Z]{3}$/.test(stored.code) ? stored.code : undefined,
   };
   const levels = [ofRecord, ofSite(site)];
+  // As of a text without a symbol.
   const usual = resolveCurrency(levels, settings);
   const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels], settings);
   const cost = displayCost(typed, (amount) => (isAfter ? `${amount}${symbol}` : `${symbol}${amount}`));
-  // The plugin finds no symbol in `$5-$10`.
-  const isUsual = typed.symbol === '' || (symbolInText === '' && typed.symbol === usual.symbol);
+  // `$5-$10`: the plugin finds no symbol there.
+  const isUsual = typed.symbol === '' || (pluginSymbol === '' && typed.symbol === usual.symbol);
   const hasStored = stored.symbol !== '' || stored.position !== '';
   const inDetails = hasStored || isUsual ? stored : typed;
   const texts = [...parsed.words, parsed.label].filter((text) => text !== '');

@@ -46,10 +46,7 @@ function parseValue(name: string, { type }: CustomField, value: unknown): string
  * The condition of `custom_fields[name]=value` in a list; undefined if it was not sent.
  * @throws ApiError 400 `rest_invalid_param` if the mapping does not declare a filter for a name
  */
-export function customFieldCondition(
-  fields: CustomFields,
-  sent: unknown,
-): Readonly<Record<string, string>> | undefined {
+export function customFieldCondition(fields: CustomFields, sent: unknown): Record<string, string> | undefined {
   if (sent === undefined) return undefined;
   const values = Object.entries(sent as Record<string, string>).map(([name, text]) => {
     const field = fields.get(name);

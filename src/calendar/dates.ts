@@ -15,10 +15,7 @@ const wallAt = (epochMs: number, zone: Zone): WallTime => formatWallTime(epochTo
 export const todayAt = (services: { site(): Site; nowMs(): number }): string =>
   wallAt(services.nowMs(), zoneOf(services)).slice(0, 10);
 
-/**
- * Per parameter: the compared field, the comparison, and which second of its day the bound becomes without
- * strict_dates.
- */
+/** `widen`: which second of its day the bound becomes without `strict_dates`. */
 const COMPARISONS = {
   start_date: { field: 'start', op: '>=', widen: startOfDay },
   end_date: { field: 'end', op: '<=', widen: endOfDay },
@@ -43,7 +40,8 @@ export interface DateWindow {
 
 /**
  * The default `start_date` and `end_date` of a list, before widening to whole days. As in the original, the list
- * begins on the day that the site's clock shows at 23:59 UTC of yesterday, and ends 24 months from now on UTC's clock.
+ * begins on the day that the site's clock shows at 23:59 UTC of yesterday: today in Berlin, yesterday in New York. It
+ * ends 24 months from now on UTC's clock.
  */
 export function defaultWindow(nowMs: number, zone: Zone): Record<'start_date' | 'end_date', WallTime> {
   const yesterday = Date.parse(`${new Date(nowMs).toISOString().slice(0, 10)}T00:00:00Z`) - 60_000;
@@ -60,6 +58,7 @@ const SECOND_MS = 1000;
 interface WindowOptions extends Clock {
   /** Bounds are exact to the second, on the site's clock. Otherwise they cover whole days. */
   strict: boolean;
+  /** `05:00`; midnight by default. */
   dayStarts?: string | undefined;
   withDefaults: boolean;
 }
@@ -101,8 +100,10 @@ function sentBound(name: DateParameter, text: string, options: WindowOptions): B
   const { strict, dayStarts } = options;
   const wall = strict
     ? parseWallTimeIn(name, text, options)
-    : COMPARISONS[name].widen(startOfDay(timeOnDay(name, text, options)), dayStarts);
+    : widenToDay(name, timeOnDay(name, text, options), dayStarts);
+  // It never moves.
   if (ABSOLUTE.test(text)) return { wall, periodMs: DAY_MS };
+  // `today` moves at midnight. `now` moves each second; `+1 week` too, if it is not the whole day.
   return { wall, periodMs: RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS };
 }
 
@@ -111,18 +112,20 @@ function defaultBound(name: DateParameter, { strict, nowMs, zone, dayStarts }: W
   const wall = defaultWindow(nowMs, zone)[name];
   // The default end is a minute later each minute. Its day, and the default start, stay until midnight UTC.
   if (strict) return { wall, periodMs: SECOND_MS };
-  return { wall: COMPARISONS[name].widen(startOfDay(wall), dayStarts), periodMs: DAY_MS };
+  return { wall: widenToDay(name, wall, dayStarts), periodMs: DAY_MS };
 }
+
+/** Of `end_date=2027-05-01 18:00`, where days start at 05:00: `2027-05-02 04:59:59`. */
+const widenToDay = (name: DateParameter, wall: WallTime, dayStarts: string | undefined): WallTime =>
+  // Without `startOfDay`, `endOfDay` would leave `2027-05-01 04:59:59`, which is the end of a day, as it is.
+  COMPARISONS[name].widen(startOfDay(wall), dayStarts);
 
 interface Clock {
   nowMs: number;
   zone: Zone;
 }
 
-/**
- * Parses a validated text. Throws 400, because a date that is valid in UTC may be outside the years 0000 to 9999
- * in another zone.
- */
+/** Throws 400 for a date that was valid in UTC, and is outside the years 0000 to 9999 in the zone. */
 function readDate(name: string, text: string, clock: Clock): PhpDate {
   const date = parsePhpDate(text, clock);
   if (!date) throw invalidParam(name);
@@ -176,8 +179,7 @@ export interface EventTimes {
 }
 
 /**
- * The times of a created or updated event. A text is a wall time in the event's zone. A text with an
- * offset and a Unix time are instants, converted to that zone. All-day events cover whole days.
+ * The times of a created or updated event, which `parseWallTimeIn` reads in its zone. All-day events cover whole days.
  * @param sent an absent value stays as it was
  * @param before the stored event, absent on create
  * @throws ApiError `rest_invalid_param` if the end is before the start: names `end_date`, or `start_date` if

@@ -90,8 +90,10 @@ function differs(
     fields.date ?? (fields.dateUtc && utcToWall(String(fields.dateUtc), zoneOrUtc(services.site().timezone)));
   if (date !== undefined && counts('date') && date !== record.date) return true;
   if (sent.status === undefined || !counts('status')) return false;
-  // With a date in the future the CMS stores `future`. What a contributor publishes becomes `pending`.
-  const scheduled = date !== undefined && fields.status === 'publish' ? ['future'] : [];
   // No record in the trash is used again.
-  return sent.status === 'trash' || ![sent.status, fields.status, ...scheduled].includes(record.status);
+  if (sent.status === 'trash') return true;
+  // What a contributor publishes becomes `pending`. With a date in the future the CMS stores `future`.
+  const mayBeScheduled = date !== undefined && fields.status === 'publish';
+  const sameStatuses = [sent.status, fields.status, ...(mayBeScheduled ? ['future'] : [])];
+  return !sameStatuses.includes(record.status);
 }

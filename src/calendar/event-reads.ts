@@ -34,7 +34,7 @@ export const eventList = (
   build?: (page: ListPage, request: ApiRequest) => Steps<ApiResponse>,
 ): Promise<ApiResponse> =>
   listResponse(
-    ['event', 'venue', 'organizer'],
+    { kind: 'event', others: ['venue', 'organizer'] },
     input,
     request,
     (access) => findEvents(input, request.services, access, pageSizes),

@@ -56,10 +56,7 @@ export const events = {
   },
 };
 
-/**
- * An event without title, description and excerpt is invalid. WordPress would say so only after the linked
- * records are created.
- */
+/** An event needs a title, a description or an excerpt. WordPress would say so after its venue was created. */
 function assertNotBlank({ byField }: Input): void {
   const isBlank = (value: unknown) => value === undefined || String(value).trim() === '';
   if (byField.title !== undefined && [byField.title, byField.description, byField.excerpt].every(isBlank))
@@ -98,7 +95,7 @@ async function checkedFields(write: PostWrite<'event'>): Promise<CheckedFields> 
   const cost = normalizeCost(byField.cost);
   if (byField.cost !== undefined && !isShownCost(write, cost)) {
     const isNumber = services.mapping.kinds.event.numeric.has('cost');
-    fields.cost = encodeCost(isNumber ? numericCost(cost, services.cost, services.site().settings) : cost);
+    fields.cost = encodeCost(isNumber ? numericCost(cost, services.defaultCurrency, services.site().settings) : cost);
   }
   // As in The Events Calendar, a create takes `website: "0"` for none, and an update stores it.
   const hasWebsite = stored ? byField.website !== undefined : byField.website && byField.website !== '0';
@@ -152,7 +149,7 @@ function tryDelete({ stored }: PostWrite<'event'>): ApiResponse {
 function isShownCost({ request, stored }: PostWrite<'event'>, cost: Cost): boolean {
   if (!stored || typeof cost !== 'string' || cost === '') return false;
   const { services } = request;
-  const shown = serializeCost(decodeCost(stored.cost), services.cost, services.site().settings);
+  const shown = serializeCost(decodeCost(stored.cost), services.defaultCurrency, services.site().settings);
   return escapeHtmlOnce(cost) === shown.fields.cost;
 }
 
@@ -199,8 +196,11 @@ function timesOf({ request, input, stored }: PostWrite<'event'>): Partial<EventF
 }
 
 /**
- * A term in a body. A number is an id, without its fraction and sign. Another text is a slug or name; `true`
- * is the name `1`. Undefined for none.
+ * A term in a body, as in PHP.
+ *
+ *   12, '-12.5'                    12, an id
+ *   ' Jazz ', true                 `Jazz`, `1`: a slug or name
+ *   '', 0, null, false             undefined: none
  */
 function parseTerm(item: unknown): number | string | undefined {
   if (item === true) return '1';
@@ -220,13 +220,13 @@ async function findTerms(kind: TermKind, items: unknown[], request: ApiRequest):
   for (const term of sent) {
     // Lets other requests run between two of possibly a thousand items.
     await soloTurn();
-    if (typeof term === 'string')
-      // An earlier item may have created the term, under another spelling of its name.
-      targets.push(
-        siteTerm(services, kind, term) ??
-          (async () => siteTerm(services, kind, term) ?? createTerm(kind, term, request)),
-      );
-    else if (existing.has(term)) targets.push(term);
+    if (typeof term === 'number') {
+      if (existing.has(term)) targets.push(term);
+      continue;
+    }
+    // It looks again: an earlier item may have created the term by then, under another spelling of its name.
+    const create = async () => siteTerm(services, kind, term) ?? createTerm(kind, term, request);
+    targets.push(siteTerm(services, kind, term) ?? create);
   }
   return targets;
 }
@@ -244,13 +244,13 @@ async function createTerm(kind: TermKind, name: string, request: ApiRequest): Pr
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.existingId === undefined)
       throw cmsToApiError(error, { kind, anonymous: false, parametersAt: () => [PLURALS[kind]] });
-    const id = error.existingId;
-    await existingTermIds(kind, [id], request);
-    return id;
+    // The replica may lack the term, which the response shows from there: this reads it.
+    await existingTermIds(kind, [error.existingId], request);
+    return error.existingId;
   }
 }
 
-/** The venues or organizers in a body. Data, of a new record or of one that exists, is checked (`prepare`). */
+/** The venues or organizers in a body: ids, and data, which may be that of an existing record (`prepareLinked`). */
 async function findLinked(kind: LinkedKind, items: unknown[], request: ApiRequest): Promise<Target[]> {
   const targets: Target[] = [];
   for (const item of items) {

@@ -44,10 +44,7 @@ export function eventJsonLd(event: EventRecord, parts: EventJsonLdParts): JsonOb
 const regionOf = ({ stateprovince, country, state, province }: VenueRecord): string =>
   stateprovince || (country === 'United States' ? state : province);
 
-/**
- * A Place without `@context`, alone or in an event. Empty parts of the address are omitted; other empty
- * values are `''`.
- */
+/** A Place without `@context`. Empty parts of the address are omitted; other empty values are `''`. */
 export function venueJsonLd(venue: VenueRecord, image?: string): JsonObject {
   const address = {
     streetAddress: escapeHtmlOnce(venue.address),

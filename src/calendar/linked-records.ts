@@ -23,7 +23,9 @@ import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, t
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
 export const linkedRecords = (kind: LinkedKind) => ({
   list: (input: Input, request: ApiRequest): Promise<ApiResponse> =>
-    listResponse([kind, 'event'], input, request, (access) => findPage(kind, input, request.services, access)),
+    listResponse({ kind, others: ['event'] }, input, request, (access) =>
+      findPage(kind, input, request.services, access),
+    ),
 
   read: (id: number, input: Input, request: ApiRequest): Promise<ApiResponse> => singlePost(kind, id, input, request),
 

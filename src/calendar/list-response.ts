@@ -44,13 +44,18 @@ export function assertServable({ sync }: Pick<Services, 'sync'>): void {
   if (!sync.state().complete) throw notReady(sync.status().percent);
 }
 
+/** The kind of a list, and the other posts that its filters and its response use. */
+export interface ListedKinds {
+  kind: Kind;
+  others: readonly PostKind[];
+}
+
 /**
  * Runs `use` with what a list may show to the actor. For staff this first reads their unpublished records from the CMS.
- * @param kinds of posts: that of the list, whose statuses count, and those that its filters and its response use
  * @throws ApiError 503 until the initial sync is complete; CmsUnavailable
  */
 async function withAccess<T>(
-  kinds: readonly PostKind[],
+  { kind, others }: ListedKinds,
   input: Input,
   request: ApiRequest,
   use: (access: ListAccess) => Promise<T>,
@@ -58,9 +63,9 @@ async function withAccess<T>(
   const { services } = request;
   const { replica, unpublishedRecords } = services;
   assertServable(services);
-  const scopes = await unpublishedScopes(services, kinds, request);
-  const [ofList] = kinds;
-  const isStaff = ofList !== undefined && scopes[ofList] !== undefined;
+  const scopes = await unpublishedScopes(services, isPostKind(kind) ? [kind, ...others] : others, request);
+  // Terms have no status, and all of them are public.
+  const isStaff = isPostKind(kind) && scopes[kind] !== undefined;
   const sent = input.values.status as string[] | undefined;
   const common = {
     statuses: isStaff ? (sent ?? ANY_STATUS) : undefined,
@@ -92,11 +97,10 @@ export function assertPageExists({ kind, total, page }: Pick<ListPage, 'kind' | 
 /**
  * Finds the page of a list and builds its response, in several turns of the event loop if that takes long. If what it
  * shows changes meanwhile, the page is found again and built in one turn: a page belongs to one state.
- * @param kinds as of `withAccess`
  * @throws ApiError 404 for a page after the last one, 400 `calendar_list_too_large`, and what `withAccess` throws
  */
 export const listResponse = (
-  kinds: readonly PostKind[],
+  kinds: ListedKinds,
   input: Input,
   request: ApiRequest,
   find: (access: ListAccess) => Promise<ListPage>,
@@ -138,7 +142,6 @@ export interface RequestedPage extends PageWindow {
   page: number;
 }
 
-/** The size of a page without `per_page`, and the largest. */
 export type PageSizes = Pick<Config['lists'], 'perPage' | 'maxPerPage'>;
 
 /** The requested page, which may be after the last one. The page size is at most `maxPerPage`. */

@@ -97,8 +97,7 @@ export async function singlePost(kind: PostKind, id: number, input: Input, reque
 
 /** The response to a repeated create: the record as the CMS shows it to the actor now. */
 export async function createdBefore(kind: PostKind, id: number, request: ApiRequest): Promise<ApiResponse> {
-  const read = () => readAsStaff(kind, id, request);
-  const record = await withApiErrors({ kind, id, anonymous: false }, read);
+  const record = await withApiErrors({ kind, id, anonymous: false }, () => readAsStaff(kind, id, request));
   return { status: 201, body: await asActorSees(record, request, {}) };
 }
 
@@ -126,6 +125,7 @@ async function unlock<K extends PostKind>(
 async function lookUpPost<K extends PostKind>(kind: K, id: number, request: ApiRequest): Promise<RecordOf[K]> {
   const { mapping, lookupLimit, replica } = request.services;
   if (!mapping.kinds[kind]) throw unknownId(kind, id);
+  // Of an event that was public and is in the trash, which the CMS hides as any other.
   const isCancelled = () => kind === 'event' && replica.journal.cancelled(id) !== undefined;
   const refuse = async (error: CmsRejected): Promise<never> => {
     if (error.status === 401 || error.status === 403) throw isCancelled() ? noLongerAvailable() : notAccessible(kind);
@@ -205,7 +205,7 @@ async function findInCms(kind: Kind, ids: readonly number[], request: ApiRequest
       ? cmsRecords.read(kind, id, request).then(() => wanted)
       : cmsRecords.readMany(kind, wanted, request);
   const whenRejected = (error: CmsRejected): readonly number[] => {
-    // WordPress refuses one post, but a taxonomy as a whole.
+    // WordPress refuses a post that exists, but a taxonomy as a whole, also for an id that no term has.
     if (error.status === 401 || error.status === 403) return isPostKind(kind) ? wanted : [];
     if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
     return [];
@@ -255,8 +255,7 @@ function findInReplica({ replica, slugs }: Services, kind: PostKind, slug: strin
 
 /** The id of a term in the replica: by slug, else by the slug that the text would get, else by name; the lowest. */
 export function findTermByText({ replica }: Services, kind: TermKind, text: string): number | undefined {
-  // Terms of a site without slugs have the empty one; a text without letters and digits would get it. A
-  // number is an id.
+  // `???` would get the slug `''`, which every term has on a site without slugs. A number is an id.
   const slug = NUMBER.test(text) ? '' : slugOf(text);
   const bySlug = slug === '' ? undefined : termIdBySlug(replica.db, kind, slug);
   return termIdBySlug(replica.db, kind, text) ?? bySlug ?? termIdByName(replica.db, kind, text);

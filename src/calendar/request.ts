@@ -131,7 +131,7 @@ export class Permissions {
    */
   async of(kind: Kind, actor: Actor): Promise<ActionPermissions | undefined> {
     if (!actor.account) return undefined;
-    // Staff of the calendar are staff of a kind that the site does not have, too: there is nothing to hide.
+    // Who edits events is staff of organizers too on a site that has none: there is nothing to hide.
     const { kinds } = this.#parts.mapping;
     const spec = kinds[kind] ?? kinds.event;
     const known = this.#known.get(spec.collection);
@@ -233,10 +233,7 @@ export interface ApiResponse {
 
 export type CallContext = Pick<RequestContext, 'actor' | 'requestId'>;
 
-/**
- * Options of CMS calls for a request. The actor's own credentials let the CMS decide about permissions.
- * Accounts and anonymous callers have separate bulkheads.
- */
+/** With the actor's own credentials: the CMS decides about permissions. */
 export function callOptions({ actor, requestId }: CallContext): CallOptions {
   const { credentials, account } = actor;
   return { credentials, bulkhead: account ? 'callers' : 'anonymous', requestId };

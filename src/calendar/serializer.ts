@@ -89,7 +89,7 @@ export function serialize(record: CalendarRecord, audience: Audience, options: S
 }
 
 function serializeEvent(record: EventRecord, audience: Audience, options: SerializeOptions): JsonObject {
-  const { site, cost, mapping } = audience.services;
+  const { site, defaultCurrency, mapping } = audience.services;
   const { single = false, unlocked = false } = options;
   const isLocked = record.protected && !unlocked;
   const budget = newBudget();
@@ -99,7 +99,7 @@ function serializeEvent(record: EventRecord, audience: Audience, options: Serial
   const image = imageOf(record, audience);
   const { settings, timezone } = site();
   const stored = decodeCost(isLocked ? '' : record.cost);
-  const { fields: costFields, offer } = serializeCost(stored, cost, settings);
+  const { fields: costFields, offer } = serializeCost(stored, defaultCurrency, settings);
   const json: JsonObject = {
     ...commonProperties(record, audience),
     rest_url: `${audience.baseUrl}/events/${record.id}`,
@@ -190,8 +190,9 @@ function linkedJson(record: LinkedRecord, audience: Audience, options: Serialize
   };
   if (record.protected && !options.unlocked) {
     const blanks: JsonObject = { description: '', excerpt: '', slug, ...copiedValues(record, true), image: '' };
-    const blank = Object.entries(blanks).filter(([name]) => name in values);
-    return { ...commonProperties(record, audience), [record.kind]: [], ...Object.fromEntries(blank), slug };
+    // As in the original: a blank property tells that there is a value.
+    const shownBlanks = Object.entries(blanks).filter(([name]) => name in values);
+    return { ...commonProperties(record, audience), [record.kind]: [], ...Object.fromEntries(shownBlanks), slug };
   }
   const custom = shownCustomFields(audience.services.mapping, record);
   const json: JsonObject = {

@@ -22,8 +22,7 @@ export interface Services {
   cms: Cms;
   mapping: Mapping;
   sync: Sync;
-  /** The currency of costs without one. */
-  cost: Config['cost'] | undefined;
+  defaultCurrency: Config['cost'] | undefined;
   permissions: Permissions;
   /** Ids by kind and slug: `event folk-night` -> 12. */
   slugs: LRUCache<string, number>;

@@ -5,7 +5,7 @@ import { invalidParam, tagHasNoParent } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { TermOrder } from '../interface/parameters.ts';
 import type { JsonObject } from '../model/json.ts';
-import { PLURALS, type PostKind, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
+import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
 import { listTerms, type TermFilter } from '../store/lists.ts';
 import { getRecord, getRecords, withDescendants } from '../store/records.ts';
 import { withApiErrors } from './cms-errors.ts';
@@ -66,6 +66,7 @@ function findPage(
     hideEmpty: values.hide_empty !== false,
     search: values.search === undefined ? undefined : String(values.search),
     include: values.include as number[] | undefined,
+    // Beside `include` it has no effect in the original.
     exclude: values.include === undefined ? (values.exclude as number[] | undefined) : undefined,
     parent: values.parent === undefined ? undefined : Number(values.parent),
     event: event === undefined ? undefined : Number(event),
@@ -106,10 +107,12 @@ function createdResponse(record: TermRecord, request: ApiRequest): ApiResponse {
 
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
 export const terms = (kind: TermKind) => ({
-  /** Only the terms of one event depend on what the actor may see. */
+  /** Only the terms of one event depend on what the actor may see: the event may be a draft. */
   list(input: Input, request: ApiRequest): Promise<ApiResponse> {
-    const kinds: PostKind[] = input.values.event === undefined && input.values.post === undefined ? [] : ['event'];
-    return listResponse(kinds, input, request, async ({ visible }) => findPage(kind, input, request.services, visible));
+    const isOfEvent = input.values.event !== undefined || input.values.post !== undefined;
+    return listResponse({ kind, others: isOfEvent ? ['event'] : [] }, input, request, async ({ visible }) =>
+      findPage(kind, input, request.services, visible),
+    );
   },
 
   async read(id: number, { raw }: Input, request: ApiRequest): Promise<ApiResponse> {

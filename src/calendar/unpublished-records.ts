@@ -170,7 +170,7 @@ async function* pagesOf(
 ): AsyncGenerator<readonly CmsRecord[]> {
   const { maxPageSize } = dependencies.cms;
   let limit = maxPageSize;
-  // `read / limit` is whole: 100, 10 and 1 divide what was read with the limit before.
+  // After 230 records, page 24 of ten: `read / limit` is whole, because 100, 10 and 1 divide each other.
   for (let read = 0; ; ) {
     if (read >= MAX_PAGES * maxPageSize) throw tooManyRecords(kind, MAX_PAGES * maxPageSize);
     const page = await readPage(dependencies, kind, { ...scope, limit, page: read / limit + 1 }, caller);

@@ -153,7 +153,16 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
 }
 
 function createEndpointRunner({ services, idempotency, limits }: RouteOptions) {
-  /** Refuses what this calendar cannot do now; else runs the operation, and a create once per key. */
+  /**
+   * Runs a request's operation, and a create once per key. What refuses a request first, in this order:
+   *
+   *   `readBody`, before         400, 413: no JSON, too long
+   *   here                       403: a write without a CMS; 503: nothing is known of the site
+   *   `idempotency.createOnce`   400, 409, 422, 503; a repeated create gets its record, and goes no further
+   *   `runOperation`             404: the slug; 400: lengths, long lists, then values and references (`validate`)
+   *   the use case of a list     503: the initial sync (`assertServable`)
+   *   that of a write            401, 403: the actor (`demand`), then the mapping (`writableMapping`), then the CMS
+   */
   async function runEndpoint(endpointRequest: EndpointRequest): Promise<ApiResponse> {
     const { isDryRun = false, state, endpoint } = endpointRequest;
     const { actor, requestId, baseUrl } = state;

@@ -86,7 +86,6 @@ export const notAccessible = (kind: PostKind): ApiError =>
 export const noLongerAvailable = (): ApiError =>
   new ApiError(403, 'event-no-longer-available', 'This event is no longer available');
 
-/** An event without a start cannot be in a calendar file. */
 export const eventWithoutDate = (): ApiError =>
   new ApiError(404, 'event-without-date', 'The requested event has no date');
 
@@ -96,7 +95,6 @@ export const passwordProtected = (): ApiError =>
 export const alreadyTrashed = (kind: PostKind): ApiError =>
   new ApiError(410, `${kind}-is-in-trash`, `The ${kind} is already trashed`);
 
-/** The token of `/changes` is older than what the gateway remembers, or of another replica. */
 export const changesGone = (): ApiError =>
   new ApiError(
     410,
@@ -135,7 +133,6 @@ const notOffered = (message: string): ApiError => new ApiError(403, 'rest_forbid
 /** The mapping maps this kind read-only, or as text inside the events. */
 export const readOnly = (kind: Kind): ApiError => notOffered(`This site offers its ${PLURALS[kind]} for reading only.`);
 
-/** A calendar beside the CMS has the record, which the gateway only reads. */
 export const readOnlySource = (kind: Kind): ApiError =>
   new ApiError(403, 'calendar_source_read_only', `This ${kind} comes from a source, which is for reading only.`);
 
@@ -200,7 +197,6 @@ export const invalidCallback = (): ApiError =>
 export const invalidVersion = (): ApiError =>
   new ApiError(400, 'rest_invalid_version', 'X-Calendar-Min-Version must be a value of X-Calendar-Version.');
 
-/** The gateway does not show yet what the request's consistency token names. */
 export const behind = (): ApiError =>
   new ApiError(503, 'calendar_behind', 'This gateway has not reached that version yet. Try again soon.', {
     headers: { 'Retry-After': '1' },
@@ -216,7 +212,6 @@ export const replicaUnavailable = ({ reason }: ReplicaError): ApiError =>
     { data: { reason }, headers: { 'Retry-After': '5' } },
   );
 
-/** The first request with an `Idempotency-Key` still runs. */
 export const createInProgress = (): ApiError =>
   new ApiError(409, 'calendar_create_in_progress', 'A request with this Idempotency-Key is in progress.', {
     headers: { 'Retry-After': '2' },
@@ -236,7 +231,6 @@ export const upstreamAway = (message: string, data: JsonObject, retryAfterS: num
   return new ApiError(503, 'calendar_upstream_away', message, { data, headers, cause });
 };
 
-/** By the part of the credentials that is wrong. */
 const WRONG_PARTS: Readonly<Record<string, readonly [code: string, message: string]>> = {
   username: ['invalid_username', '<strong>Error:</strong> Unknown username. Check again or try your email address.'],
   email: ['invalid_email', '<strong>Error:</strong> Unknown email address. Check again or try your username.'],

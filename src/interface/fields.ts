@@ -116,7 +116,7 @@ const postFields = (kind: PostKind): FieldTable => {
 const eventFlag = (key: string, description: string): Field =>
   boolean(key, false, copied(types.flag, SIZES.flag, description));
 
-/** An addition. Its value in an occurrence may be another than in the series. */
+/** An addition, of any kind of posts: `''` is left out of responses. An occurrence may have its own value. */
 const addedText = (key: string, type: ParamType, limit: Limit, description: string): Field =>
   text(key, copied(type, limit, description, { addition: true }));
 

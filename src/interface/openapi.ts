@@ -147,12 +147,13 @@ function operationObject(route: Route, endpoint: Endpoint, context: OpenApiConte
   const { operation, methods } = endpoint;
   const noun = kind && (LISTS.has(operation) && !by ? PLURALS[kind] : kind);
   const summary = [OPERATION_VERBS[operation], noun, by && `by ${by}`].filter(Boolean).join(' ');
+  const tagOfAllKinds = operation === 'changes' ? 'changes' : 'description';
   const isWrite = operation === 'create' || operation === 'update';
   return {
     operationId: summary.replaceAll(' ', '-').toLowerCase(),
     summary,
     ...(methods.length > 1 ? { description: `${methods.slice(1).join(' and ')} do the same.` } : {}),
-    tags: [kind ? PLURALS[kind] : operation === 'changes' ? 'changes' : 'description'],
+    tags: [kind ? PLURALS[kind] : tagOfAllKinds],
     security: securityOf(operation, kind),
     parameters: [
       ...(isWrite ? identifyingParameters(route) : endpoint.parameters).map((one) => parameterObject(one, context)),
@@ -218,7 +219,6 @@ function defaultOf({ shownDefault: value, type }: Parameter): unknown {
   return type.parse ? type.parse(value) : value;
 }
 
-/** With the limits of texts. */
 export function parameterSchema({ type: { schema }, limit }: Parameter): Schema {
   const withLimit = (one: Schema): Schema => (one.type === 'string' ? { ...one, maxLength: limit.characters } : one);
   return { ...withLimit(schema), ...(schema.oneOf ? { oneOf: schema.oneOf.map(withLimit) } : {}) };

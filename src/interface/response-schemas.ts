@@ -24,7 +24,6 @@ const flagSchema = (description: string): Schema => ({ type: 'boolean', nullable
 const listSchema = (items: Schema, description: string): Schema => ({ type: 'array', items, description });
 const emptyListSchema: Schema = { type: 'array', maxItems: 0, items: {} };
 
-/** All properties are required, except those in `optional`. */
 function objectSchema(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: 'object', properties, required };
@@ -60,7 +59,7 @@ const copiedProperties = (kind: PostKind): Record<string, Schema> =>
   Object.fromEntries(copiedFields(kind).map(([name, field]) => [name, propertyOf(field)]));
 
 function linkedSchema(kind: LinkedKind): Schema {
-  const texts = copiedFields(kind).flatMap(([name, { type }]) => (type === 'boolean' ? [] : [name]));
+  const textsAndNumbers = copiedFields(kind).flatMap(([name, { type }]) => (type === 'boolean' ? [] : [name]));
   return objectSchema(
     {
       ...postProperties,
@@ -72,8 +71,8 @@ function linkedSchema(kind: LinkedKind): Schema {
       ...copiedProperties(kind),
       custom_fields: { ...customFields, description: 'By name; absent without any' },
     },
-    // The serializer leaves out empty texts.
-    ['description', 'excerpt', 'slug', 'image', ...texts, 'custom_fields', 'json_ld'],
+    // The serializer leaves out those that are empty.
+    ['description', 'excerpt', 'slug', 'image', ...textsAndNumbers, 'custom_fields', 'json_ld'],
   );
 }
 

@@ -140,16 +140,14 @@ export function describeRoute(route: Route, context: NamespaceContext): object {
 const routePattern = ({ path, by }: Route, { namespace }: NamespaceContext): string =>
   `/${namespace}${by ? path.replace(`{${by}}`, PLACEHOLDERS[by]) : path}`;
 
-/**
- * A path parameter takes precedence over a body parameter of the same name. PHP writes an empty object as an
- * empty list.
- */
 function describeParameters(parameters: readonly Parameter[], context: NamespaceContext): JsonObject | [] {
   const shown = parameters.filter(({ addition }) => !addition);
+  // PHP writes an empty object as an empty list.
   if (shown.length === 0) return [];
   const args: JsonObject = {};
   for (const parameter of shown) {
     const { name, required = false, description, type } = parameter;
+    // An update by slug has two parameters `slug`: the index shows the one in the path, which comes first.
     if (Object.hasOwn(args, name)) continue;
     const value = parameter.shownDefault === 'computed' ? context.defaults[name] : parameter.shownDefault;
     args[name] = { required, ...(value === undefined ? {} : { default: value }), description, ...type.schema };

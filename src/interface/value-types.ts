@@ -1,7 +1,7 @@
 // The parameter types: of plain values, dates, and references to records, terms, users and images; and the spellings of
-// values that The Events Calendar accepts.
+// values that The Events Calendar accepts. The first and the second stage are those of `ParamType`.
 
-import { isObject } from '../model/json.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
 import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
 import { INTERNAL_STATUSES, MAX_FILTERED_CHARACTERS, STATUSES } from '../model/records.ts';
 import { NUMBER, parsePhpDate, parseUnixSeconds } from '../time/php-dates.ts';
@@ -34,8 +34,7 @@ export const looseFlag: ParamType = { schema: { type: 'boolean' }, parse: isTrut
 export const nonBlankFlag: ParamType = {
   ...looseFlag,
   hint: 'Write true or false.',
-  accepts: (value) =>
-    (typeof value === 'string' && value !== '') || typeof value === 'boolean' || typeof value === 'number',
+  accepts: (value) => value !== '' && ['string', 'boolean', 'number'].includes(typeof value),
 };
 
 export const textFlag: ParamType = { schema: { type: 'string' }, jsonType: 'string', parse: isTruthy };
@@ -195,8 +194,15 @@ export const textsByName: ParamType = {
 /** Values of custom fields by name, in a body. The use case knows the names and the types. */
 export const valuesByName: ParamType = { schema: { type: 'object', additionalProperties: {} } };
 
-// Dates
-
+/**
+ * What the types of dates make of zeros and JSON numbers, or by which stage they are refused:
+ *
+ *                                  0              '0'           1809190800     '1809190800'
+ *   dateBound                      today          today         a Unix time    a Unix time
+ *   dateBound, `strict_dates`      1970           1970          a Unix time    a Unix time
+ *   instant                        first stage    1970          a Unix time    a Unix time
+ *   date                           second stage   first stage   second stage   a Unix time
+ */
 const DATE_HINT = 'This is no date. Write 2027-05-01, 2027-05-01 19:30, today or +1 week.';
 
 const isReadableDate = (value: unknown): boolean => {
@@ -210,7 +216,7 @@ export const dateBound: ParamType = {
   schema: { type: 'string' },
   hint: DATE_HINT,
   examples: ['2027-05-01', '2027-05-01 19:00:00', '2027-05-01T19:00:00Z', 'today', 'saturday', '+6 months'],
-  accepts: (value) => isReadableDate(value) || value === '0' || value === 0,
+  accepts: (value) => value === 0 || isReadableDate(value),
   parse: String,
 };
 
@@ -271,7 +277,7 @@ export function existingId(kind: Kind): ParamType {
   };
 }
 
-/** Ids that need not exist: `include` of the event list. */
+/** Ids that need not exist: `include` of the event list. `7,7` is one id, also in the URLs of the pages. */
 export const uncheckedIds: ParamType = {
   schema: ID_LIST,
   hint: 'Write ids: 7,9.',
@@ -286,7 +292,7 @@ export function existingIds(kind: PostKind): ParamType {
     ...uncheckedIds,
     hint: `There is no such ${kind}. Write ids that exist, such as 4,7.`,
     verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
-    // The URLs of the pages repeat `7,7` as it was sent.
+    // As in the original, the URLs of the pages repeat `7,7` as it was sent.
     parse: (value) => parseList(value).map(parsePositiveInteger),
   };
 }
@@ -308,10 +314,7 @@ export const author: ParamType = {
   parse: parseNumber,
 };
 
-/**
- * The id of an uploaded image, as text, or the URL of an image. A JSON number passes the first stage but not
- * the second.
- */
+/** The id of an uploaded image, as text, or the URL of an image. A JSON number fails in the second stage. */
 export const image: ParamType = {
   schema: { type: 'string' },
   hint: 'Write the id of an uploaded image, or the URL of an image that this gateway can reach.',
@@ -334,7 +337,7 @@ export const clearableImage: ParamType = {
  */
 export function linkedRecords(kind: LinkedKind, inline: readonly Parameter[]): ParamType {
   const isValid = async (value: unknown, checks: ReferenceChecks): Promise<boolean> => {
-    if (isObject(value) && isEmpty(value.id)) return isCreatable(kind, inline, value, checks);
+    if (isObject(value) && isEmpty(value.id)) return isCreatable(inline, value, checks);
     const id = parsePositiveInteger(isObject(value) ? value.id : value);
     return id !== undefined && checks.exists(kind, id);
   };
@@ -350,30 +353,25 @@ export function linkedRecords(kind: LinkedKind, inline: readonly Parameter[]): P
 }
 
 /**
- * Whether a record could be created from an object. As in The Events Calendar, the blank name of a venue passes here
- * and fails when the venue is created; that of an organizer fails here. An object has no second stage of validation:
- * `parseInline` only parses it.
+ * Whether a record could be created from an object. It has no second stage of validation: `parseInline` only parses it.
+ *
+ *   { city: 'Berlin' }      no: its name is required
+ *   { organizer: '' }       no
+ *   { venue: '' }           yes, as in The Events Calendar; `prepareLinked` refuses it
  */
-async function isCreatable(
-  kind: LinkedKind,
-  parameters: readonly Parameter[],
-  data: Record<string, unknown>,
-  checks: ReferenceChecks,
-): Promise<boolean> {
-  for (const { name, type, required } of parameters) {
+async function isCreatable(inline: readonly Parameter[], data: JsonObject, checks: ReferenceChecks): Promise<boolean> {
+  for (const { name, type, required } of inline) {
     const value = data[name] ?? undefined;
     if (value === undefined && required) return false;
-    if (value === undefined || (required && kind === 'venue' && value === '')) continue;
+    const isBlankVenue = name === 'venue' && value === '';
+    if (value === undefined || isBlankVenue) continue;
     if (type.accepts && !type.accepts(value)) return false;
     if (type.verify && !(await type.verify(value, checks))) return false;
   }
   return true;
 }
 
-/**
- * The elements of `venue` or `organizer` in an event's body: none if all are empty. An empty one beside
- * others is no record.
- */
+/** The elements of `venue` or `organizer` in a body. Of `['', 0]` none; of `['', 12]` both, and `''` is refused. */
 export function parseLinkedItems(value: unknown): unknown[] {
   if (isObject(value) && !isNumbered(value)) return isEmpty(value) ? [] : [value];
   const items = Array.isArray(value) ? value : parseList(value);
@@ -421,8 +419,12 @@ export function existingTerms(kind: TermKind): ParamType {
 }
 
 /**
- * Parent in a list of categories: the id of an existing one. A slug or a list of existing ones fails in the
- * second stage.
+ * The parent of a category: the id of an existing one. If 4, 7 and `music` exist, it is taken or refused by this stage:
+ *
+ *                                 4, '4'   'music'        '4,7'          0, '0'
+ *   parentFilter (of a list)      taken    second stage   second stage   first stage
+ *   parentTerm (of a create)      taken    second stage   first stage    first stage
+ *   newParentTerm (an update)     taken    second stage   first stage    taken: the top level
  */
 export const parentFilter: ParamType = {
   ...existingId('category'),
@@ -431,7 +433,6 @@ export const parentFilter: ParamType = {
   jsonType: 'integer',
 };
 
-/** The parent of a new category. */
 export const parentTerm: ParamType = {
   ...parentFilter,
   accepts: (value) => (typeof value === 'string' && !isEmpty(value)) || typeof value === 'number',
@@ -439,7 +440,6 @@ export const parentTerm: ParamType = {
   parse: parseNumber,
 };
 
-/** The parent in an update of a category. `0` moves the category to the top level. */
 export const newParentTerm: ParamType = {
   ...parentTerm,
   accepts: (value) => parseNumber(value) === 0 || parentTerm.accepts!(value),

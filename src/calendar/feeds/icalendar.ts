@@ -57,10 +57,10 @@ const LAST_DAY_MS = Date.UTC(9999, 11, 31);
 /** SEQUENCE has 31 bits (RFC 5545, 3.3.8): seconds since 1970 would overflow in 2038. */
 const SEQUENCE_START_MS = Date.UTC(2000, 0, 1);
 
-/** A VEVENT with folded lines. `timeZone`: the zone that its times name; undefined without a zone. */
+/** A VEVENT with folded lines. `zoneYears`: the zone that its times name; undefined if they are in UTC. */
 export interface CalendarEvent {
   bytes: Buffer;
-  timeZone: ZoneYears | undefined;
+  zoneYears: ZoneYears | undefined;
 }
 
 /** A zone, and the years of an event's start and end: an event from 1970 to 9998 needs two of them. */
@@ -72,11 +72,11 @@ interface ZoneYears {
 /** `site` is the result of `siteName`. Undefined for an event without dates: a VEVENT must have a start. */
 export function calendarEvent(event: FeedEvent, site: string): CalendarEvent | undefined {
   if (parseWallTime(event.start_date) === undefined) return undefined;
-  const { timeZone, ...times } = timesOf(event);
+  const { zoneYears, ...times } = timesOf(event);
   const text = ical()
     .createEvent({ ...eventData(event, site), ...times })
     .toString();
-  return { bytes: utf8(foldLines(text)), timeZone };
+  return { bytes: utf8(foldLines(text)), zoneYears };
 }
 
 const END = 'END:VCALENDAR';
@@ -91,10 +91,11 @@ export function calendarFile(events: readonly CalendarEvent[], { name, url }: Ca
     source: url,
     ttl: REFRESH_S,
   });
+  // The library writes no line end after the last line.
   const head = calendar.toString().slice(0, -END.length);
   const zones = Map.groupBy(
-    events.flatMap(({ timeZone }) => timeZone ?? []),
-    (timeZone) => timeZone.name,
+    events.flatMap(({ zoneYears }) => zoneYears ?? []),
+    ({ name: zone }) => zone,
   );
   const components = [...zones].map(([zone, uses]) =>
     timeZoneComponent(zone, new Set(uses.flatMap(({ years }) => years))),
@@ -113,7 +114,7 @@ function statusOf({ status, event_status: state }: FeedEvent): ICalEventStatus |
 /** The title: few calendar apps show a status. */
 export const titleOf = (event: FeedEvent): string => withState(event, textLine(event.title));
 
-/** The text, cut; before it the state with its reason, if the CMS gives one. */
+/** The text, cut; before it `Cancelled: Illness`, if the CMS gives a reason of the state. */
 export function linesOf(event: FeedEvent, html: string, maxCharacters: number): string[] {
   const reason = textLine(event.event_status_reason ?? '');
   const state = reason === '' ? '' : withState(event, reason);
@@ -145,10 +146,10 @@ const shortAddress = (url = ''): string | undefined => (url.length > MAX_URL ? u
 export const lastChangeMs = ({ modified_utc, date_utc }: FeedEvent): number =>
   parseWallTime(modified_utc) ?? parseWallTime(date_utc) ?? 0;
 
-/** All-day events have dates, of which the end is excluded. Others have times in their zone, or in UTC. */
+/** All-day events have dates, of which the end is excluded. Others have times in the zone `timezone`, or in UTC. */
 function timesOf(
   event: FeedEvent,
-): Pick<ICalEventData, 'start' | 'end' | 'allDay' | 'timezone'> & Pick<CalendarEvent, 'timeZone'> {
+): Pick<ICalEventData, 'start' | 'end' | 'allDay' | 'timezone'> & Pick<CalendarEvent, 'zoneYears'> {
   const { start_date: start, end_date: end, utc_start_date: startUtc, utc_end_date: endUtc } = event;
   if (event.all_day) {
     const [first, last] = wholeDays(start, end).map((day) => wallTimeMs(`${day} 00:00:00`)) as [number, number];
@@ -156,15 +157,15 @@ function timesOf(
     return {
       allDay: true,
       start: new Date(first),
-      timeZone: undefined,
+      zoneYears: undefined,
       ...(endMs > first ? { end: new Date(endMs) } : {}),
     };
   }
-  const timeZone = namedZone(event);
-  const [from, to, timezone] = timeZone ? [start, end, timeZone.name] : [startUtc, endUtc, null];
+  const zoneYears = namedZone(event);
+  const [from, to, timezone] = zoneYears ? [start, end, zoneYears.name] : [startUtc, endUtc, null];
   // DTEND must be later than DTSTART.
   const hasEnd = endUtc > startUtc;
-  return { start: wallDate(from), ...(hasEnd ? { end: wallDate(to) } : {}), timezone, timeZone };
+  return { start: wallDate(from), ...(hasEnd ? { end: wallDate(to) } : {}), timezone, zoneYears };
 }
 
 /**
