@@ -55,7 +55,7 @@ export async function fetchMissingImages(context: SyncContext): Promise<void> {
 }
 
 /** The CMS may show these images by now. Example: one was uploaded to a draft, and an editor publishes the draft. */
-export function askAgain({ memory }: SyncContext, ids: Iterable<number>): void {
+export function forgetMissing({ memory }: SyncContext, ids: Iterable<number>): void {
   for (const id of ids) {
     noteChange(memory, 'image', id);
     if (memory.media.notInCms.delete(id)) memory.media.completeAtVersion = undefined;
@@ -70,7 +70,7 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   const read = (request: PageRequest) => readPage(context, MEDIA, request, imageOptions(context));
   const { recentIds, total, cmsTimeMs } = await listModified(read, options);
   for (const id of getImages(replica.db, [...recentIds]).keys()) media.toRead.add(id);
-  askAgain(context, recentIds);
+  forgetMissing(context, recentIds);
   // The library became smaller: nothing says which images were deleted.
   if (polled.mediaTotal !== undefined && total < polled.mediaTotal)
     for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) media.toRead.add(id);

@@ -98,7 +98,7 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
       'of a Payload site are called (docs/mapping.md, Payload; check names what the site lacks)',
     '',
   ];
-  return { proposal: { preset: undefined, mapping, isSeenOnSite: true, needsPlugin: false }, lines };
+  return { proposal: { preset: undefined, mapping, isSeenOnSite: false, needsPlugin: false }, lines };
 }
 
 type OutputFile = ReturnType<typeof outputFiles>[number];
