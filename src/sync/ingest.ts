@@ -257,9 +257,8 @@ export function endSuspension({ memory: { kinds } }: SyncContext, kind: Kind, id
 }
 
 /**
- * Resolves with the records that may be deleted now, because the lists have left them out for five minutes and a few
- * of them, read one by one, are missing too. If one exists, a broken plugin shortens the lists, and all wait again.
- * Throws what the CMS throws.
+ * Resolves with the records to delete now: lists have left them out for five minutes, and a few of them are missing by
+ * id too. If one exists, a broken plugin shortens the lists, and all wait again. Throws what the CMS throws.
  */
 export async function confirmedDeletions(context: SyncContext, spec: KindMapping): Promise<number[]> {
   const { memory, clockMs } = context;
@@ -285,10 +284,7 @@ export function suspensionReasons(context: SyncContext): string[] {
   return reasons.length === 0 ? [] : [`the CMS's lists leave out ${reasons.join(', ')}`];
 }
 
-/**
- * Reads a few of these records one by one. Resolves with the id of one that exists; undefined if none does. Throws what
- * the CMS throws.
- */
+/** Reads a few of these by id. Resolves with the id of one that exists, if one does. Throws what the CMS throws. */
 export async function findExisting(
   context: SyncContext,
   spec: CollectionSpec,

@@ -137,10 +137,7 @@ async function listAll(context: SyncContext, spec: CollectionSpec, detail: Detai
   return records;
 }
 
-/**
- * True if a stored value now means another record, or means one for the first time. Values that still mean
- * none stay missing.
- */
+/** True if a stored value means another record now, or one for the first time. Others that mean none stay missing. */
 function changesEvents(before: LinkTable | undefined, after: LinkTable): boolean {
   if (!before) return false;
   if ([...before.idOf].some(([stored, id]) => after.idOf.get(stored) !== id)) return true;

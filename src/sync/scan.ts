@@ -18,10 +18,7 @@ const CONCURRENT_PAGES = 3;
 /** Pages of each collection that a scan reads in one poll: a hundred thousand records must not keep the CMS busy. */
 const PAGES_PER_COLLECTION = 5;
 
-/**
- * Reads everything into the replica, and catches up with what changed meanwhile. Throws what the CMS throws;
- * the next call continues.
- */
+/** Fills the replica, and reads what changed meanwhile. Throws what the CMS throws; the next call continues. */
 export async function runInitialSync(context: SyncContext): Promise<void> {
   const { replica, memory, clockMs, scanIntervalMs } = context;
   await refreshSite(context);
@@ -36,8 +33,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const spec of context.collections) await copyUnlessAbsent(context, spec);
   await noteIfUnreadable(context, 'media', () => fetchMissingImages(context));
-  // Of a collection of several pages a deletion may have moved a record to one that was read before. `undefined` makes
-  // the poll compare all ids.
+  // A deletion may have moved a record of a later page to one that was read before. `undefined`: the poll compares ids.
   for (const { kind } of context.collections) {
     const pagesRead = (memory.initialSync[kind]?.nextPage ?? 1) - 1;
     if (pagesRead > 1) memory.kinds[kind].excess = undefined;

@@ -55,8 +55,7 @@ const HIDDEN_EVENTS =
 /**
  * Returns undefined if only the operator can tell: a type looks like events (or the operator named it) and has no
  * start; or the site has a plugin whose events the gateway cannot read, or one that it does not know, with a name such
- * as `my-events`. Throws `ConfigError` for collections, fields and mappings that the operator named and that do not fit
- * the site.
+ * as `my-events`. Throws `ConfigError` if a collection, field or mapping that the operator named does not fit the site.
  */
 export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
   assertDecisions(site, decisions);

@@ -61,10 +61,7 @@ export async function isPayload(url: string, userAgent: string | undefined): Pro
   }
 }
 
-/**
- * Works with credentials or without. Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it
- * refuses the credentials.
- */
+/** Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it refuses the credentials, if any. */
 export async function probe(site: SiteConnection) {
   const { call, cms, credentials } = site;
   const read = async (route: string, query: Query = {}) => objectOrEmpty((await call('GET', route, { query })).json);

@@ -1,5 +1,4 @@
-// Owns one pass over all sources: which of their events are the same as another one, and which records the replica has
-// of the others.
+// Owns one pass over all sources: which of their events are the same as another one, and which records the others get.
 
 import type { SourceEvent } from '../../cms/sources/source.ts';
 import type { SourceSettings } from '../../config-schema.ts';
@@ -49,8 +48,8 @@ export async function combine(pass: Pass): Promise<void> {
         const { id: eventId, why } = merged.get(row.ownId) ?? { id: row.ownId, why: '' };
         return { ...row, eventId, why };
       });
-      const ids = sourceEvents.flatMap(({ ownId, why }) => (why === '' ? [] : ownId));
-      await apply({ ...records.take(), deletes: [{ kind: 'event', ids }], sourceEvents });
+      const mergedIds = sourceEvents.flatMap(({ ownId, why }) => (why === '' ? [] : ownId));
+      await apply({ ...records.take(), deletes: [{ kind: 'event', ids: mergedIds }], sourceEvents });
     }
   }
   await apply({ deletes: unusedSourceRecords(db) });

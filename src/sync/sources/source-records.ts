@@ -104,10 +104,7 @@ export class SourceRecords {
     return id;
   }
 
-  /**
-   * The CMS's term of this name or slug, if it has one; else one of its own, which all sources share: its name is as
-   * the first of them writes it.
-   */
+  /** The CMS's term of this name or slug; else one that all sources share, with the name as the first one writes it. */
   #termsOf(kind: TermKind, names: readonly string[]): number[] {
     const ids = names.flatMap((name) => {
       const key = foldName(name);
