@@ -98,7 +98,6 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
   'wrong-account': ({ cms }) => CMS_FACTS[cms].wrongAccount,
 };
 
-/** The connection failed or took too long. */
 const NO_CONNECTION: readonly UnavailableReason[] = ['refused', 'timeout', 'reset'];
 
 /**

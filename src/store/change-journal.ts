@@ -144,8 +144,10 @@ export class ChangeJournal {
   }
 
   /**
-   * The changes after a position of this replica; after one of another replica of the same site those that this one
-   * noticed since the other's scan began, so that none is left out. Undefined if they are not known any more.
+   * The changes after a position, or undefined if they are not known any more:
+   *
+   *   of this file            those with a higher number
+   *   of another gateway's    those that this one noticed since a scan there began (`scanS`): perhaps more, never less
    */
   since(position: JournalPosition, limit: number): JournalPage | undefined {
     const isOwn = this.#isOwn(position);
@@ -177,8 +179,8 @@ export class ChangeJournal {
   #numberOfScan(scanS: number): number | undefined {
     const start = getState(this.#db, 'journal_start');
     if (start === undefined || scanS < Number(start)) return undefined;
-    const [first] = this.#rows(sql`noted_s >= ${scanS}`, 1);
-    return first ? first.number - 1 : this.#headNumber();
+    const [later] = this.#rows(sql`noted_s >= ${scanS}`, 1);
+    return later ? later.number - 1 : this.#headNumber();
   }
 
   /** Undefined unless the event moved from the public lists to the trash, and the journal remembers that. */

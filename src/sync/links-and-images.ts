@@ -126,7 +126,9 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
   const table = field.buildTable(records, terms);
   const before = memory.linkTables[field.field];
   memory.linkTables = { ...memory.linkTables, [field.field]: table };
-  if (changesEvents(before, table)) restartScan(memory);
+  if (before && changesEvents(before, table)) restartScan(memory);
+  // Events hold these values, which may mean a record later.
+  for (const stored of before?.missing ?? []) if (!table.idOf.has(stored)) table.missing.add(stored);
   replica.apply({ state: linkTablesState(memory.linkTables) });
   memory.linksBuiltFrom.set(field, fingerprint);
 }
@@ -137,10 +139,8 @@ async function listAll(context: SyncContext, spec: CollectionSpec, detail: Detai
   return records;
 }
 
-/** True if a stored value means another record now, or one for the first time. Others that mean none stay missing. */
-function changesEvents(before: LinkTable | undefined, after: LinkTable): boolean {
-  if (!before) return false;
-  if ([...before.idOf].some(([stored, id]) => after.idOf.get(stored) !== id)) return true;
-  for (const stored of before.missing) if (!after.idOf.has(stored)) after.missing.add(stored);
-  return [...before.missing].some((stored) => after.idOf.has(stored));
+/** True if a stored value means another record now, or one for the first time. */
+function changesEvents(before: LinkTable, after: LinkTable): boolean {
+  const hasOtherMeaning = [...before.idOf].some(([stored, id]) => after.idOf.get(stored) !== id);
+  return hasOtherMeaning || [...before.missing].some((stored) => after.idOf.has(stored));
 }

@@ -81,18 +81,7 @@ export async function continueScan(context: SyncContext): Promise<void> {
   const { memory } = context;
   memory.scan ??= await startIfDue(context);
   const { scan } = memory;
-  if (!scan) return;
-  for (let [spec] = scan.remaining; spec; [spec] = scan.remaining) {
-    const { collection: name } = spec;
-    // The poll has just seen which collections cannot be read: the scan passes by these.
-    if (!memory.unreadable.has(name)) {
-      const end = await noteIfUnreadable(context, name, () => scanPages(context, spec, scan));
-      if (end === 'has more pages' || memory.scan !== scan) return;
-    }
-    scan.remaining.shift();
-    scan.nextPage = 1;
-    scan.seen = new Set();
-  }
+  if (!scan || !(await scanCollections(context, scan))) return;
   const { lastImageId: last } = scan;
   // Undefined: all images were read, or the site refuses to show them.
   const lastImageId = await noteIfUnreadable(context, 'media', () => scanImages(context, last, PAGES_PER_COLLECTION));
@@ -131,6 +120,24 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   const beganS = Math.floor((memory.cmsClock?.timeMs ?? 0) / 1000);
   memory.scanDueMs = clockMs() + scanIntervalMs;
   return { remaining: [...collections], nextPage: 1, seen: new Set(), lastImageId: 0, beganS };
+}
+
+/** False: a collection has more pages, or `restartScan` was called meanwhile. */
+async function scanCollections(context: SyncContext, scan: Scan): Promise<boolean> {
+  const { memory } = context;
+  while (scan.remaining.length > 0) {
+    const spec = scan.remaining[0]!;
+    const { collection: name } = spec;
+    // The poll has just seen which collections cannot be read: the scan passes by these.
+    if (!memory.unreadable.has(name)) {
+      const end = await noteIfUnreadable(context, name, () => scanPages(context, spec, scan));
+      if (end === 'has more pages' || memory.scan !== scan) return false;
+    }
+    scan.remaining.shift();
+    scan.nextPage = 1;
+    scan.seen = new Set();
+  }
+  return true;
 }
 
 async function scanPages(context: SyncContext, spec: KindMapping, scan: Scan): Promise<'has more pages' | 'is read'> {

@@ -58,10 +58,7 @@ export async function combine(pass: Pass): Promise<void> {
 /** The id of an event in the replica. */
 export const ownIdOf = (source: string, key: string): number => derivedId('event', source, key);
 
-/**
- * The changes by which the source has these events no more. The pass that follows deletes the venues, terms and images
- * that only they had.
- */
+/** The source has these events no more. The pass that follows deletes venues, terms and images that only they had. */
 export function* forgetting(source: string, keys: readonly string[]): Generator<ChangeSet> {
   for (const batch of batchesOf(keys, BATCH_SIZE)) {
     const ids = batch.map((key) => ownIdOf(source, key));
