@@ -151,7 +151,7 @@ export class ChangeJournal {
    */
   since(position: JournalPosition, limit: number): JournalPage | undefined {
     const isOwn = this.#isOwn(position);
-    const after = isOwn ? position.number : this.#numberOfScan(position.scanS);
+    const after = isOwn ? position.number : this.#lastBefore(position.scanS);
     if (after === undefined || after < this.#number('journal_floor')) return undefined;
     const rows = this.#rows(sql`number > ${after}`, limit + 1);
     const hasMore = rows.length > limit;
@@ -175,11 +175,11 @@ export class ChangeJournal {
     return number <= (lastOfEpoch ?? this.#headNumber());
   }
 
-  /** The last change noticed before this second: who has seen all of the CMS until then has seen it. */
-  #numberOfScan(scanS: number): number | undefined {
+  /** The last change that was noted before this second; undefined if later ones may be missing. */
+  #lastBefore(second: number): number | undefined {
     const start = getState(this.#db, 'journal_start');
-    if (start === undefined || scanS < Number(start)) return undefined;
-    const [later] = this.#rows(sql`noted_s >= ${scanS}`, 1);
+    if (start === undefined || second < Number(start)) return undefined;
+    const [later] = this.#rows(sql`noted_s >= ${second}`, 1);
     return later ? later.number - 1 : this.#headNumber();
   }
 

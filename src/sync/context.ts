@@ -100,7 +100,6 @@ export function acceptIfCurrent(memory: SyncMemory, kind: KindOrImage, id: numbe
 
 export const isComplete = (replica: Replica): boolean => getState(replica.db, STATE_KEYS.complete) === '1';
 
-/** When the replica was last current. */
 export const loadCaughtUpMs = (replica: Replica): number | undefined =>
   readState<number | undefined>(replica, STATE_KEYS.caughtUp, undefined, Number.isFinite);
 

@@ -1,5 +1,6 @@
 // Owns what is read between two scans: the poll, which looks for changes in each collection and in the media library;
-// and records that are known to have changed, from a webhook, a write or another gateway.
+// and records that are known to have changed, from a webhook, a write or another gateway. In the sync `readX` only asks
+// the CMS, `refreshX` also brings the replica in line, and `fetchX` first finds out of which records.
 
 import type { KindMapping } from '../mapping/mapping.ts';
 import { type Kind, type KindOrImage, seriesIdOf, UNKNOWN_SITE } from '../model/records.ts';
@@ -49,7 +50,7 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
 async function pollCollection(context: SyncContext, spec: KindMapping): Promise<void> {
   if (spec.kind === 'event') await refreshLinkTables(context);
   await refreshDirty(context, spec);
-  const total = await (spec.storedAs === 'posts' ? fetchModified : readTerms)(context, spec);
+  const total = await (spec.storedAs === 'posts' ? fetchModified : refreshTerms)(context, spec);
   if (!matchesTotal(context, spec, total)) await reconcile(context, spec);
 }
 
@@ -83,7 +84,7 @@ async function fetchModified(context: SyncContext, spec: KindMapping): Promise<n
 }
 
 /** Terms have no modification time. Resolves with the total. */
-async function readTerms(context: SyncContext, spec: KindMapping): Promise<number> {
+async function refreshTerms(context: SyncContext, spec: KindMapping): Promise<number> {
   let total = 0;
   for await (const { records, readMark, page, ...list } of readAll(context, spec, { detail: 'mapped' })) {
     total = list.total;

@@ -19,6 +19,7 @@ export type SyncEvent =
   | { type: 'replicaFailed'; reason: string };
 
 export interface SyncState {
+  /** The state of the replica, as `/status`, the log and the metric name it. */
   readonly phase: ReplicaState;
   /** Since when it is in this state. */
   readonly sinceMs: number;

@@ -63,8 +63,8 @@ export class Sync {
       scanIntervalMs: options.scanIntervalMs ?? SCAN_INTERVAL_MS,
       memory: loadMemory(replica, nowMs()),
     };
-    // A client that comes from another gateway brings the second of the CMS's clock at which a scan began there. This
-    // journal tells it what it noted since then: the note of a later change must not have an earlier second.
+    // A client that comes from another gateway names the second of the CMS's clock at which a scan began there, and
+    // gets what this journal noted since then. So no later change may be noted with an earlier second.
     replica.journal.setClock(() => latestCmsTimeS(this.#context));
     this.#loop = new PollLoop({
       poll: (isRequested) => this.#pollAndScan(isRequested),

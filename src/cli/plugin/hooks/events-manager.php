@@ -103,7 +103,7 @@ foreach (['em_event_save_meta', 'em_event_delete'] as $hook) {
 \add_filter('em_event_set_active_status', function ($result, $status, $event) {
     return event_changed($result, $event);
 }, 10, 3);
-// With this setting the plugin lists the events that are cancelled, none of which changes.
+// This setting shows or hides all events that are cancelled, and changes none: the gateway is to read them again.
 \add_action('update_option_dbem_events_include_status_cancelled', function () {
     global $wpdb;
     $query = "SELECT post_id FROM {$wpdb->prefix}em_events WHERE event_active_status = 0";
