@@ -75,8 +75,7 @@ function occurrences_of($id, $from, $to, $today) {
         return;
     }
     // Around the notes the plugin puts its page: dates, a map, a booking form, with ids such as em-view-123 that
-    // differ each time. While WordPress makes an excerpt, the plugin takes its page away, and puts it back after
-    // that.
+    // differ each time. While WordPress makes an excerpt, the plugin takes its page away, and then puts it back.
     foreach (['EM_Event_Post', 'EM_Location_Post'] as $page) {
         \remove_filter('the_content', [$page, 'the_content']);
         \remove_filter('get_the_excerpt', [$page, 'enable_the_content'], 100);
