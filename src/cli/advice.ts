@@ -71,7 +71,10 @@ interface Facts {
   target: string;
 }
 
-/** What to do, by the problem. Each is tried in test/cli/site-problems.test.ts: following it makes the site usable. */
+/**
+ * What to do, by the problem. Each is tried in test/cli/site-problems.test.ts: following it makes the site usable.
+ * Payload has neither `not-found` nor `login-required`.
+ */
 export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>> = {
   redirect: ({ target }) =>
     'The gateway follows no redirect to another address, so that no password goes there. If that is the site, give ' +
@@ -95,7 +98,6 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
   'wrong-account': ({ cms }) => CMS_FACTS[cms].wrongAccount,
 };
 
-/** The connection failed or took too long. */
 const NO_CONNECTION: readonly UnavailableReason[] = ['refused', 'timeout', 'reset'];
 
 /**
@@ -121,7 +123,7 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, cms:
 /** The problem that an error of the CMS port shows, which is none of the account. */
 function problemOf(error: CmsUnavailable | CmsRejected): SiteProblem {
   if (error instanceof NoRestApi) return error.finding.reason;
-  // A rule of the web server may redirect OPTIONS alone. The address, here '', is for the message only.
+  // Not `NoRestApi`: GET found the API, and a rule of the web server redirects OPTIONS. '' as only `reason` is used.
   if (error instanceof CmsRedirected) return findingOfError('', error)?.reason ?? 'no-api';
   const { status = 0 } = error;
   if (status === 401 || status === 403) return 'closed';

@@ -244,7 +244,7 @@ export class Peers implements PeersPort {
   /** Reads the records again that the entries name. Polls too if some may be missing. Resolves as `#follow` does. */
   async #apply(reader: Connection, entries: readonly StreamEntry[]): Promise<boolean> {
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
-    // The stream was cut or emptied, and this gateway may have missed entries. Not if the stream was empty so far.
+    // It has applied 4, and the stream begins with 7: 5 and 6 may have been cut. Not if the stream was empty so far.
     const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;
     const keys = this.#keysOf(entries);
     const isEverything = keys.delete(EVERYTHING);
@@ -276,6 +276,7 @@ export class Peers implements PeersPort {
     return new Set(parsed.flatMap((entry) => (!entry || entry.from === this.#node ? [] : entry.keys)));
   }
 
+  /** Runs `read`, which reads these records again. What changes of them meanwhile by it is told to no other gateway. */
   async #reread<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T> {
     const names = records.map(nameOf);
     for (const name of names) this.#rereading.add(name);

@@ -36,8 +36,8 @@ export interface JournalPosition {
   /** The number at which a reader began who is reading several pages; otherwise the same. */
   first: number;
   /**
-   * When the last complete scan before it began, in seconds by the CMS's clock: the reader has seen all changes of the
-   * CMS until then. 0 if none is known.
+   * The second of the CMS's clock at which the last complete scan began: the reader has seen all changes of the CMS
+   * until then. Example: one scan ran from 100 to 130, and another runs since 150: at 160 this is 100. 0 if none ended.
    */
   scanS: number;
 }
@@ -95,7 +95,7 @@ export const cancelledBy = (event: EventTimes, nowMs: number): CancelledEvent =>
 interface JournalRow extends Pick<JournalEntry, 'number' | 'kind' | 'id' | 'notedS'> {
   created: number;
   deleted: 0 | 1;
-  /** When the last complete scan before it began. */
+  /** As in `JournalPosition`, when the change was noted. */
   scanS: number;
   /** JSON of a `CancelledEvent`, or null. */
   cancelled: string | null;
@@ -106,9 +106,11 @@ const COLUMNS = raw('number, kind, id, created, deleted, noted_s AS notedS, scan
 /**
  * Each opening of the file is an epoch, because a restored file uses numbers again. Example: epoch A has changes 1 to
  * 50, a backup, and 51 to 80. The restored file opens as epoch B, which notes that it begins after 50: position 40 of A
- * is its own, 70 of A counts as one of another replica. The state has `journal_floor`, the last change that is
- * forgotten; `journal_scan`, when the last complete scan began; and `journal_start`, the second since which no change
- * is missing.
+ * is its own, 70 of A counts as one of another replica. The replica's state has:
+ *
+ *   journal_floor   the number of the last change that is forgotten
+ *   journal_scan    the second at which the last complete scan began
+ *   journal_start   the second since which no change is missing
  */
 export class ChangeJournal {
   readonly #db: Database;
@@ -142,17 +144,19 @@ export class ChangeJournal {
   }
 
   /**
-   * The changes after a position of this replica; after one of another replica of the same site those that this one
-   * noticed since the other's scan began, so that none is left out. Undefined if they are not known any more.
+   * The changes after a position, or undefined if they are not known any more:
+   *
+   *   of this file            those with a higher number
+   *   of another gateway's    those that this one noticed since a scan there began (`scanS`): perhaps more, never less
    */
   since(position: JournalPosition, limit: number): JournalPage | undefined {
     const isOwn = this.#isOwn(position);
-    const after = isOwn ? position.number : this.#numberOfScan(position.scanS);
+    const after = isOwn ? position.number : this.#lastBefore(position.scanS);
     if (after === undefined || after < this.#number('journal_floor')) return undefined;
     const rows = this.#rows(sql`number > ${after}`, limit + 1);
     const hasMore = rows.length > limit;
     const shown = rows.slice(0, limit);
-    const first = isOwn ? Math.min(position.first, after) : after;
+    const first = isOwn ? position.first : after;
     const entries = shown.map(({ kind, id, created, deleted, ...row }): JournalEntry => {
       const change = created > first ? 'created' : 'updated';
       return { kind, id, change: deleted ? 'deleted' : change, number: row.number, notedS: row.notedS };
@@ -166,17 +170,17 @@ export class ChangeJournal {
   #isOwn({ epoch, number }: JournalPosition): boolean {
     const opened = this.#db.get<{ number: number }>(sql`SELECT number FROM journal_epoch WHERE epoch = ${epoch}`);
     if (!opened) return false;
-    const [last] = this.#db.numbers(sql`
+    const [lastOfEpoch] = this.#db.numbers(sql`
       SELECT after FROM journal_epoch WHERE number > ${opened.number} ORDER BY number LIMIT 1`);
-    return number <= (last ?? this.#headNumber());
+    return number <= (lastOfEpoch ?? this.#headNumber());
   }
 
-  /** The last change noticed before this second: who has seen all of the CMS until then has seen it. */
-  #numberOfScan(scanS: number): number | undefined {
+  /** The last change that was noted before this second; undefined if later ones may be missing. */
+  #lastBefore(second: number): number | undefined {
     const start = getState(this.#db, 'journal_start');
-    if (start === undefined || scanS < Number(start)) return undefined;
-    const [first] = this.#rows(sql`noted_s >= ${scanS}`, 1);
-    return first ? first.number - 1 : this.#headNumber();
+    if (start === undefined || second < Number(start)) return undefined;
+    const [later] = this.#rows(sql`noted_s >= ${second}`, 1);
+    return later ? later.number - 1 : this.#headNumber();
   }
 
   /** Undefined unless the event moved from the public lists to the trash, and the journal remembers that. */
@@ -198,7 +202,13 @@ export class ChangeJournal {
     setState(this.#db, 'journal_scan', String(beganS));
   }
 
-  /** This and the methods below are called inside the transaction of the writer. */
+  /** Some changes may have been missed: positions of other replicas from before now are unknown here. */
+  missed(): void {
+    setState(this.#db, 'journal_start', String(this.#nowS()));
+    this.#db.changed();
+  }
+
+  /** Replaces the record's earlier entry. This and the methods below run inside the transaction of the writer. */
   add(kind: Kind, id: number, change: ChangeType, cancelled?: CancelledEvent): void {
     const number = this.#headNumber() + 1;
     const [known] = this.#rows(sql`kind = ${kind} AND id = ${id}`, 1);
@@ -265,11 +275,5 @@ export class ChangeJournal {
     setState(this.#db, 'journal_floor', String(this.#headNumber() + 1));
     this.#db.run(sql`DELETE FROM change_journal`);
     this.missed();
-  }
-
-  /** Some changes may have been missed: positions of other replicas from before now are unknown here. */
-  missed(): void {
-    setState(this.#db, 'journal_start', String(this.#nowS()));
-    this.#db.changed();
   }
 }

@@ -1,5 +1,4 @@
-// Changes of the replica: writes and deletes public records, notes each change in the journal, and invalidates what was
-// rendered of it.
+// Changes of the replica: writes and deletes public records, journals each change, invalidates what was rendered of it.
 
 import { isDeepStrictEqual } from 'node:util';
 import {

@@ -97,8 +97,7 @@ export function openFile(file: string, identity: string, quarantine: string | un
       rmSync(`${file}.quarantined${suffix}`, { force: true });
       if (existsSync(file + suffix)) renameSync(file + suffix, `${file}.quarantined${suffix}`);
     }
-    // SQLite would create the file with the mode of the process's umask. It creates the other files with the
-    // mode of this one.
+    // SQLite would create the file with the mode of the umask. It gives its other files the mode of this one.
     closeSync(openSync(file, 'wx', 0o600));
     const connection = openDurable(file);
     createTables(connection, identity);

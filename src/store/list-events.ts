@@ -1,5 +1,4 @@
-// Owns the event list: one statement says which events belong to it; its page and its exact total are two uses of
-// that statement.
+// Owns the event list: one statement says which events belong to it; its page and its exact total are two uses of it.
 
 import type { EventStatus } from '../model/event-state.ts';
 import type { WallTime } from '../model/records.ts';

@@ -1,5 +1,4 @@
-// The lists of venues, organizers, categories and tags, and what lists ask of single records. The event list is in
-// list-events.ts.
+// The lists of venues, organizers, categories and tags, and what lists ask of single records. Events: list-events.ts.
 
 import type { TermOrder } from '../interface/parameters.ts';
 import { FIRST_EMBEDDED_ID, type LinkedKind, type TermKind, type WallTime } from '../model/records.ts';
@@ -19,10 +18,7 @@ export interface IdPage {
   total: number;
 }
 
-/**
- * Venues or organizers, by publication date (latest first), then by id. Conditions on events ignore protected events,
- * and those in the trash.
- */
+/** Venues or organizers, latest published first, then by id. Conditions on events ignore protected and trashed ones. */
 export interface LinkedFilter extends PageWindow {
   /** For a caller with unpublished records: only these statuses. */
   statuses?: readonly string[] | undefined;

@@ -84,7 +84,6 @@ function insertLinked(db: Database, schema: string, record: LinkedRecord): void 
   });
 }
 
-/** The custom fields that lists filter by. */
 function insertCustomValues(db: Database, schema: string, record: PostRecord): void {
   const { kind, id, customFields = {}, protected: isProtected } = record;
   if (isProtected) return;

@@ -118,7 +118,7 @@ export const unusedEmbeddedIds = (db: Database, kind: 'venue' | 'organizer', lim
 export const eventIdsWith = (db: Database, kind: TargetKind, id: number): number[] =>
   db.numbers(sql`SELECT id FROM event_link WHERE kind = ${TARGET_KIND[kind]} AND target_id = ${id} ORDER BY id`);
 
-/** The categories and all below them, each once. Without CROSS, SQLite reads all categories for each of these. */
+/** The categories and all below them, each once. Without CROSS, SQLite reads all categories for each that it finds. */
 export const withDescendants = (db: Database, categoryIds: readonly number[]): number[] =>
   db.numbers(sql`
     WITH RECURSIVE down (id) AS (
@@ -128,7 +128,10 @@ export const withDescendants = (db: Database, categoryIds: readonly number[]): n
     )
     SELECT id FROM down`);
 
-/** The number of the CMS's records of each kind: without occurrences, and without records of sources. */
+/**
+ * The number of the CMS's records of each kind: of events without occurrences, of venues with those that are text in
+ * events. Ids ascend in this order: the CMS's own, occurrences, text in events, records of sources.
+ */
 export function recordCounts(db: Database): Record<Kind, number> {
   const count = (kind: Kind) => {
     const end = kind === 'event' ? FIRST_OCCURRENCE_ID : FIRST_SOURCE_ID;

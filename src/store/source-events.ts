@@ -1,5 +1,4 @@
-// Owns the table of what the sources said last: one row for each event of each source, also for those that are shown
-// as another one.
+// Owns the table of what the sources said last: one row for each event of each source, merged or not.
 
 import { FIRST_SOURCE_ID, type KindOrImage, type WallTime } from '../model/records.ts';
 import type { Database, VisibleRecords } from './database.ts';

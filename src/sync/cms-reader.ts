@@ -59,10 +59,7 @@ async function list(
   return { ...page, readMark };
 }
 
-/**
- * One page of a list. If it is too large for one response, its records are read one at a time, without those that are
- * too large alone.
- */
+/** One page of a list. If it is too large, each record is read alone, and left out if it alone is too large too. */
 async function listInParts(
   context: SyncContext,
   spec: CollectionSpec,
@@ -129,8 +126,7 @@ export function readAll(
 /**
  * Yields the pages of a list that is in the order of ids. If the CMS deletes a record of an earlier page meanwhile, all
  * later records move up by one: the first record of the next page is then on no page that was read. So a record that
- * was on no page must be read by id before it is deleted. `concurrency`: requests at a time. Throws what `readPage`
- * throws.
+ * was on no page must be read by id before it is deleted. `concurrency`: requests at a time. Throws as `readPage`.
  */
 export async function* paginate(
   readPage: (page: number) => Promise<MarkedPage>,

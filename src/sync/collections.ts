@@ -1,5 +1,4 @@
-// Owns what the sync requests of each of the CMS's collections, and the stamp by which a listed record
-// compares with the replica's.
+// Owns what the sync requests of each collection, and the stamp by which a listed record compares with the replica's.
 
 import { type CmsRecord, type CollectionSpec, MEDIA } from '../cms/port.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';

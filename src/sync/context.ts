@@ -38,7 +38,6 @@ export interface SyncContext {
 export const logDecision = ({ observe }: SyncContext, collection: string, decision: string, values: object): void =>
   observe({ type: 'sync-decision', collection, decision, values });
 
-/** Number of records of the collection in the replica. */
 export const countRecords = ({ replica }: SyncContext, { kind }: KindMapping): number => recordCounts(replica.db)[kind];
 
 /** Keys of the replica's state table. */
@@ -101,7 +100,6 @@ export function acceptIfCurrent(memory: SyncMemory, kind: KindOrImage, id: numbe
 
 export const isComplete = (replica: Replica): boolean => getState(replica.db, STATE_KEYS.complete) === '1';
 
-/** When the replica was last current. */
 export const loadCaughtUpMs = (replica: Replica): number | undefined =>
   readState<number | undefined>(replica, STATE_KEYS.caughtUp, undefined, Number.isFinite);
 
@@ -125,7 +123,6 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
   return { [STATE_KEYS.linkTables]: JSON.stringify(saved) };
 }
 
-/** What the sync remembers of one record kind. */
 const newKindMemory = (replica: Replica, kind: Kind) => ({
   /** Grows with every change of the kind's records in the replica: link tables are built again. */
   revision: 0,
@@ -183,7 +180,6 @@ export function loadMemory(replica: Replica, nowMs: number) {
      * or because something changed that every record depends on, such as the site's time zone.
      */
     scanDueMs: 0,
-    /** The scan that is under way. */
     scan: undefined as Scan | undefined,
     /** When the last scan that ended began, by the CMS's clock in seconds, until the journal knows it. */
     endedScanBeganS: undefined as number | undefined,

@@ -150,7 +150,7 @@ export async function refreshRecords(
   context: SyncContext,
   spec: KindMapping,
   recordIds: readonly number[],
-  { reason, deletableAtOnce = new Set() }: { reason: string; deletableAtOnce?: ReadonlySet<number> | undefined },
+  { reason, deletableAtOnce = new Set() }: { reason: string; deletableAtOnce?: ReadonlySet<number> },
 ): Promise<void> {
   const ids = [...new Set(recordIds.map(seriesIdOf))];
   if (ids.length > 0) logDecision(context, spec.collection, 'fetch', { ids, reason });
@@ -180,19 +180,19 @@ export async function refreshRecords(
 }
 
 /**
- * Re-reads the dirty records, and also those of `deletableAtOnce`, which a poll may have taken and not have read yet.
- * Throws what the CMS throws.
+ * Re-reads all dirty records, and `named`: those are deleted at once if they are missing. They were marked dirty too,
+ * but a poll may have taken them, and not have read them yet. Throws what the CMS throws.
  */
 export async function refreshDirty(
   context: SyncContext,
   spec: KindMapping,
-  deletableAtOnce?: ReadonlySet<number>,
+  { named = new Set() }: { named?: ReadonlySet<number> } = {},
 ): Promise<void> {
   const { dirty } = context.memory.kinds[spec.kind];
-  const ids = [...dirty, ...(deletableAtOnce ?? [])];
+  const ids = [...dirty, ...named];
   dirty.clear();
   try {
-    await refreshRecords(context, spec, ids, { reason: 'dirty', deletableAtOnce });
+    await refreshRecords(context, spec, ids, { reason: 'dirty', deletableAtOnce: named });
   } catch (error) {
     markDirty(context.memory, spec.kind, ids);
     throw error;
@@ -257,9 +257,8 @@ export function endSuspension({ memory: { kinds } }: SyncContext, kind: Kind, id
 }
 
 /**
- * Resolves with the records that may be deleted now, because the lists have left them out for five minutes and a few
- * of them, read one by one, are missing too. If one exists, a broken plugin shortens the lists, and all wait again.
- * Throws what the CMS throws.
+ * Resolves with the records to delete now: lists have left them out for five minutes, and a few of them are missing by
+ * id too. If one exists, a broken plugin shortens the lists, and all wait again. Throws what the CMS throws.
  */
 export async function confirmedDeletions(context: SyncContext, spec: KindMapping): Promise<number[]> {
   const { memory, clockMs } = context;
@@ -285,10 +284,7 @@ export function suspensionReasons(context: SyncContext): string[] {
   return reasons.length === 0 ? [] : [`the CMS's lists leave out ${reasons.join(', ')}`];
 }
 
-/**
- * Reads a few of these records one by one. Resolves with the id of one that exists; undefined if none does. Throws what
- * the CMS throws.
- */
+/** Reads a few of these by id. Resolves with the id of one that exists, if one does. Throws what the CMS throws. */
 export async function findExisting(
   context: SyncContext,
   spec: CollectionSpec,

@@ -55,7 +55,7 @@ export async function fetchMissingImages(context: SyncContext): Promise<void> {
 }
 
 /** The CMS may show these images by now. Example: one was uploaded to a draft, and an editor publishes the draft. */
-export function askAgain({ memory }: SyncContext, ids: Iterable<number>): void {
+export function forgetMissing({ memory }: SyncContext, ids: Iterable<number>): void {
   for (const id of ids) {
     noteChange(memory, 'image', id);
     if (memory.media.notInCms.delete(id)) memory.media.completeAtVersion = undefined;
@@ -70,7 +70,7 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   const read = (request: PageRequest) => readPage(context, MEDIA, request, imageOptions(context));
   const { recentIds, total, cmsTimeMs } = await listModified(read, options);
   for (const id of getImages(replica.db, [...recentIds]).keys()) media.toRead.add(id);
-  askAgain(context, recentIds);
+  forgetMissing(context, recentIds);
   // The library became smaller: nothing says which images were deleted.
   if (polled.mediaTotal !== undefined && total < polled.mediaTotal)
     for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) media.toRead.add(id);
@@ -126,7 +126,9 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
   const table = field.buildTable(records, terms);
   const before = memory.linkTables[field.field];
   memory.linkTables = { ...memory.linkTables, [field.field]: table };
-  if (changesEvents(before, table)) restartScan(memory);
+  if (before && changesEvents(before, table)) restartScan(memory);
+  // Events hold these values, which may mean a record later.
+  for (const stored of before?.missing ?? []) if (!table.idOf.has(stored)) table.missing.add(stored);
   replica.apply({ state: linkTablesState(memory.linkTables) });
   memory.linksBuiltFrom.set(field, fingerprint);
 }
@@ -137,13 +139,8 @@ async function listAll(context: SyncContext, spec: CollectionSpec, detail: Detai
   return records;
 }
 
-/**
- * True if a stored value now means another record, or means one for the first time. Values that still mean
- * none stay missing.
- */
-function changesEvents(before: LinkTable | undefined, after: LinkTable): boolean {
-  if (!before) return false;
-  if ([...before.idOf].some(([stored, id]) => after.idOf.get(stored) !== id)) return true;
-  for (const stored of before.missing) if (!after.idOf.has(stored)) after.missing.add(stored);
-  return [...before.missing].some((stored) => after.idOf.has(stored));
+/** True if a stored value means another record now, or one for the first time. */
+function changesEvents(before: LinkTable, after: LinkTable): boolean {
+  const hasOtherMeaning = [...before.idOf].some(([stored, id]) => after.idOf.get(stored) !== id);
+  return hasOtherMeaning || [...before.missing].some((stored) => after.idOf.has(stored));
 }

@@ -34,9 +34,9 @@ const AHEAD_MS = 2 * 3_600_000;
  * Throws what `readPage` throws. Resolves with the listed stamps, perhaps older ones among them; the ids of the recent
  * ones; the total of the whole list; and the CMS's clock when the first page was read.
  *
- * Modifications far ahead of the CMS's clock are on the first page only: changes of such records are dated
- * now, and new and deleted ones change the total. A CMS that cannot filter by the modification time lists the
- * whole collection, which takes longer and is as correct.
+ * A record that was created with a date of next month has that date as its modification. It is listed on the first page
+ * only: an edit of it is dated now, and a new or a deleted one changes the total. A CMS that cannot filter by the
+ * modification time lists the whole collection, which takes longer and is as correct.
  */
 export async function listModified(
   readPage: (request: PageRequest) => Promise<MarkedPage>,

@@ -1,8 +1,9 @@
 // Owns what is read between two scans: the poll, which looks for changes in each collection and in the media library;
-// and records that are known to have changed, from a webhook, a write or another gateway.
+// and records that are known to have changed, from a webhook, a write or another gateway. In the sync `readX` only asks
+// the CMS, `refreshX` also brings the replica in line, and `fetchX` first finds out of which records.
 
 import type { KindMapping } from '../mapping/mapping.ts';
-import { type KindOrImage, seriesIdOf, UNKNOWN_SITE } from '../model/records.ts';
+import { type Kind, type KindOrImage, seriesIdOf, UNKNOWN_SITE } from '../model/records.ts';
 import { getImages } from '../store/records.ts';
 import { type PageRequest, readAll, readPage, visitorOptions } from './cms-reader.ts';
 import { logDecision, markDirty, noteChange, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
@@ -14,7 +15,7 @@ import {
   refreshRecords,
   suspensionReasons,
 } from './ingest.ts';
-import { askAgain, fetchMissingImages, pollMedia, refreshImages, refreshLinkTables } from './links-and-images.ts';
+import { fetchMissingImages, forgetMissing, pollMedia, refreshImages, refreshLinkTables } from './links-and-images.ts';
 import { listModified } from './list-modified.ts';
 import { findDiffering, matchesTotal, reconcile } from './reconcile.ts';
 import { noteIfUnreadable, unreadableReasons } from './unreadable.ts';
@@ -49,7 +50,7 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
 async function pollCollection(context: SyncContext, spec: KindMapping): Promise<void> {
   if (spec.kind === 'event') await refreshLinkTables(context);
   await refreshDirty(context, spec);
-  const total = await (spec.storedAs === 'posts' ? fetchModified : readTerms)(context, spec);
+  const total = await (spec.storedAs === 'posts' ? fetchModified : refreshTerms)(context, spec);
   if (!matchesTotal(context, spec, total)) await reconcile(context, spec);
 }
 
@@ -83,7 +84,7 @@ async function fetchModified(context: SyncContext, spec: KindMapping): Promise<n
 }
 
 /** Terms have no modification time. Resolves with the total. */
-async function readTerms(context: SyncContext, spec: KindMapping): Promise<number> {
+async function refreshTerms(context: SyncContext, spec: KindMapping): Promise<number> {
   let total = 0;
   for await (const { records, readMark, page, ...list } of readAll(context, spec, { detail: 'mapped' })) {
     total = list.total;
@@ -101,36 +102,43 @@ export interface ChangedRecord {
   isTrashed?: boolean | undefined;
 }
 
+const idsOf = (kind: KindOrImage, changes: readonly ChangedRecord[]) =>
+  new Set(changes.filter((change) => change.kind === kind).map(({ id }) => seriesIdOf(id)));
+
 /**
  * Fetches or deletes these records and images, an occurrence with its series. Throws what the CMS throws: then the next
  * poll that succeeds fetches them.
  */
 export async function fetchBatch(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
   const { replica, memory, collections } = context;
-  const idsOf = (kind: KindOrImage) =>
-    new Set(changes.filter((change) => change.kind === kind).map(({ id }) => seriesIdOf(id)));
-  for (const { kind, collection: name } of collections) {
-    const ids = idsOf(kind);
-    if (ids.size > 0) logDecision(context, name, 'named by a webhook, a write or another gateway', { ids: [...ids] });
-    // Responses to the requests in progress are outdated.
-    for (const id of ids) noteChange(memory, kind, id);
-    // Before the first of them is read: if that fails, the next poll reads the records of the other collections too.
-    markDirty(memory, kind, ids);
-    for (const change of changes)
-      if (change.kind === kind && change.isTrashed) memory.kinds[kind].trashed.add(seriesIdOf(change.id));
-  }
-  const images = [...getImages(replica.db, [...idsOf('image')]).keys()];
+  // All of them before the first is read: if that fails, the next poll reads those of the other collections too.
+  for (const { kind, collection } of collections) noteNamed(context, kind, collection, changes);
+  // Another image is read if a record refers to it: `fetchMissingImages`.
+  const images = [...getImages(replica.db, [...idsOf('image', changes)]).keys()];
   for (const id of images) memory.media.toRead.add(id);
-  askAgain(context, idsOf('image'));
+  forgetMissing(context, idsOf('image', changes));
   for (const spec of collections) {
     if (spec.kind === 'event') await refreshLinkTables(context);
-    await refreshDirty(context, spec, idsOf(spec.kind));
+    await refreshDirty(context, spec, { named: idsOf(spec.kind, changes) });
   }
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
   await fetchMissingImages(context);
+  // As in `poll`: what refers to a term or image that was just found deleted.
   for (const spec of collections) await refreshDirty(context, spec);
   await deleteUnusedEmbedded(context);
+}
+
+function noteNamed(context: SyncContext, kind: Kind, collection: string, changes: readonly ChangedRecord[]): void {
+  const { memory } = context;
+  const ids = idsOf(kind, changes);
+  if (ids.size === 0) return;
+  logDecision(context, collection, 'named by a webhook, a write or another gateway', { ids: [...ids] });
+  // Responses to the requests in progress are outdated.
+  for (const id of ids) noteChange(memory, kind, id);
+  markDirty(memory, kind, ids);
+  const trashed = changes.filter(({ isTrashed }) => isTrashed);
+  for (const id of idsOf(kind, trashed)) memory.kinds[kind].trashed.add(id);
 }
 
 /**

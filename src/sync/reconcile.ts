@@ -1,5 +1,4 @@
-// Owns reconciling the replica with the CMS's list of ids when a total shows that something was missed;
-// fetches only the difference.
+// Owns reconciling: if a total shows that something was missed, compares ids with the CMS, and fetches the difference.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
@@ -72,10 +71,7 @@ function heldIds({ replica, memory }: SyncContext, { kind }: KindMapping): numbe
   return recordIds(replica.db, kind).filter((id) => id < FIRST_OCCURRENCE_ID && !suspended.has(id));
 }
 
-/**
- * Records that appear without a new `modified` are mostly the newest by id or by publication date. Resolves
- * with the total.
- */
+/** What appears without a new `modified` is mostly the newest by id or publication date. Resolves with the total. */
 async function fetchNewest(context: SyncContext, spec: KindMapping): Promise<number> {
   let total = 0;
   for (const order of ['-id', '-date'] as const) {
@@ -121,12 +117,14 @@ async function reconcileAll(context: SyncContext, spec: KindMapping): Promise<vo
   }
   await refreshRecords(context, spec, [...differing], { reason: 'the list of ids differs' });
   await deleteUnlisted(context, spec, listed);
-  // If a listed event became a draft and another was created meanwhile: 40 - 41, so that the next poll compares again.
   const excess = totals[0]! - heldCount(context, spec);
-  // If a write deleted a listed event meanwhile: the total still counts it.
   const changed = [...listed].filter((id) => isOutdated(context.memory, spec.kind, id, lastReadMark));
   const isDeleted = stampsById(context.replica.db, spec.kind, changed).size < changed.length;
-  const isSteady = excess >= 0 && !isDeleted && totals.every((each) => each === totals[0]);
+  // Undefined, so that the next poll compares again, if the list changed meanwhile:
+  // - Its total changed from one page to the next.
+  // - `excess` is 40 - 41: one of 40 listed events became a draft, and a webhook brought a new one.
+  // - A write deleted a listed event, which the total still counts.
+  const isSteady = totals.every((each) => each === totals[0]) && excess >= 0 && !isDeleted;
   context.memory.kinds[spec.kind].excess = isSteady ? excess : undefined;
 }
 

@@ -18,10 +18,7 @@ const CONCURRENT_PAGES = 3;
 /** Pages of each collection that a scan reads in one poll: a hundred thousand records must not keep the CMS busy. */
 const PAGES_PER_COLLECTION = 5;
 
-/**
- * Reads everything into the replica, and catches up with what changed meanwhile. Throws what the CMS throws;
- * the next call continues.
- */
+/** Fills the replica, and reads what changed meanwhile. Throws what the CMS throws; the next call continues. */
 export async function runInitialSync(context: SyncContext): Promise<void> {
   const { replica, memory, clockMs, scanIntervalMs } = context;
   await refreshSite(context);
@@ -36,8 +33,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const spec of context.collections) await copyUnlessAbsent(context, spec);
   await noteIfUnreadable(context, 'media', () => fetchMissingImages(context));
-  // Of a collection of several pages a deletion may have moved a record to one that was read before. `undefined` makes
-  // the poll compare all ids.
+  // A deletion may have moved a record of a later page to one that was read before. `undefined`: the poll compares ids.
   for (const { kind } of context.collections) {
     const pagesRead = (memory.initialSync[kind]?.nextPage ?? 1) - 1;
     if (pagesRead > 1) memory.kinds[kind].excess = undefined;
@@ -85,18 +81,7 @@ export async function continueScan(context: SyncContext): Promise<void> {
   const { memory } = context;
   memory.scan ??= await startIfDue(context);
   const { scan } = memory;
-  if (!scan) return;
-  for (let [spec] = scan.remaining; spec; [spec] = scan.remaining) {
-    const { collection: name } = spec;
-    // The poll has just seen which collections cannot be read: the scan passes by these.
-    if (!memory.unreadable.has(name)) {
-      const end = await noteIfUnreadable(context, name, () => scanPages(context, spec, scan));
-      if (end === 'has more pages' || memory.scan !== scan) return;
-    }
-    scan.remaining.shift();
-    scan.nextPage = 1;
-    scan.seen = new Set();
-  }
+  if (!scan || !(await scanCollections(context, scan))) return;
   const { lastImageId: last } = scan;
   // Undefined: all images were read, or the site refuses to show them.
   const lastImageId = await noteIfUnreadable(context, 'media', () => scanImages(context, last, PAGES_PER_COLLECTION));
@@ -135,6 +120,24 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   const beganS = Math.floor((memory.cmsClock?.timeMs ?? 0) / 1000);
   memory.scanDueMs = clockMs() + scanIntervalMs;
   return { remaining: [...collections], nextPage: 1, seen: new Set(), lastImageId: 0, beganS };
+}
+
+/** False: a collection has more pages, or `restartScan` was called meanwhile. */
+async function scanCollections(context: SyncContext, scan: Scan): Promise<boolean> {
+  const { memory } = context;
+  while (scan.remaining.length > 0) {
+    const spec = scan.remaining[0]!;
+    const { collection: name } = spec;
+    // The poll has just seen which collections cannot be read: the scan passes by these.
+    if (!memory.unreadable.has(name)) {
+      const end = await noteIfUnreadable(context, name, () => scanPages(context, spec, scan));
+      if (end === 'has more pages' || memory.scan !== scan) return false;
+    }
+    scan.remaining.shift();
+    scan.nextPage = 1;
+    scan.seen = new Set();
+  }
+  return true;
 }
 
 async function scanPages(context: SyncContext, spec: KindMapping, scan: Scan): Promise<'has more pages' | 'is read'> {

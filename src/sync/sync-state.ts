@@ -1,5 +1,4 @@
-// Owns the states of the replica and what leads from one to another, as pure functions. docs/operations.md says what
-// they mean for clients.
+// Owns the states of the replica and what leads from one to another: pure functions. docs/operations.md explains them.
 
 import { CmsRejected, ReplicaError } from '../errors.ts';
 import type { ReplicaState } from '../observability/observations.ts';
@@ -19,8 +18,8 @@ export type SyncEvent =
   /** The CMS responded, but the replica could not be read or written, for example because the disk is full. */
   | { type: 'replicaFailed'; reason: string };
 
-/** Immutable. */
 export interface SyncState {
+  /** The state of the replica, as `/status`, the log and the metric name it. */
   readonly phase: ReplicaState;
   /** Since when it is in this state. */
   readonly sinceMs: number;

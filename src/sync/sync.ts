@@ -63,8 +63,8 @@ export class Sync {
       scanIntervalMs: options.scanIntervalMs ?? SCAN_INTERVAL_MS,
       memory: loadMemory(replica, nowMs()),
     };
-    // A client may go from another gateway to this one: the scan of that one began at a second of the CMS's clock, and
-    // what this journal notes afterwards must not seem older.
+    // A client that comes from another gateway names the second of the CMS's clock at which a scan began there, and
+    // gets what this journal noted since then. So no later change may be noted with an earlier second.
     replica.journal.setClock(() => latestCmsTimeS(this.#context));
     this.#loop = new PollLoop({
       poll: (isRequested) => this.#pollAndScan(isRequested),
@@ -127,9 +127,8 @@ export class Sync {
   }
 
   /**
-   * Polls the CMS now. Polls run one at a time: callers during a poll get the next one. Resolves with true if
-   * the replica then has everything that the CMS had at the call. During the initial sync it only ends the
-   * pause after a failure.
+   * Polls the CMS now. Polls run one at a time: callers during a poll get the next one. Resolves with true if the
+   * replica then has all that the CMS had at the call. In the initial sync it only ends the pause after a failure.
    */
   async poll(): Promise<boolean> {
     const polled = this.#loop.pollNow();
@@ -315,10 +314,7 @@ export class Sync {
   }
 }
 
-/**
- * The CMS's clock in seconds, as it is now or later: it sends whole seconds, and may have read its clock as soon as the
- * request was sent.
- */
+/** The CMS's clock in seconds, now or later: it sends whole seconds, perhaps read when the request was sent. */
 function latestCmsTimeS({ memory: { cmsClock }, clockMs, nowMs }: SyncContext): number {
   if (cmsClock === undefined) return Math.ceil(nowMs() / 1000) + MAX_SKEW_S;
   return Math.ceil((cmsClock.timeMs + 1000 + clockMs() - cmsClock.sentMs) / 1000);

@@ -46,12 +46,12 @@ export async function check(
   print: (text: string) => void = (text) => void process.stdout.write(text),
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<number> {
-  const unknown: Finding[] = [];
-  const warnOf = (message: string) => void unknown.push(warn('variables', message, VARIABLES_ADVICE));
+  const unknownVariables: Finding[] = [];
+  const warnOf = (message: string) => void unknownVariables.push(warn('variables', message, VARIABLES_ADVICE));
   const config = loadConfig({ file, env: process.env, warn: warnOf });
   const checked =
     config.upstream.url === undefined ? await checkSourcesAlone(config) : await checkAll(config, file, write, wait);
-  const rows = [...inArea('settings', unknown), ...checked];
+  const rows = [...inArea('settings', unknownVariables), ...checked];
   const count = (state: FindingState): number => rows.filter((row) => row.state === state).length;
   const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') };
   if (json) print(`${JSON.stringify({ ok: counts.fail === 0, counts, rows }, null, 2)}\n`);

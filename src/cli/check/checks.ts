@@ -111,7 +111,6 @@ export interface MappedField {
   isMissing: boolean;
 }
 
-/** What it means that a field is missing. */
 export function absence({ paths, records, definition: { key, required } }: MappedField): string {
   const absent = `${paths.join(', ')} is in none of ${records.length} records`;
   if (key === 'hidden') return `${absent}: the gateway lists the events that the site hides from its lists`;

@@ -101,15 +101,23 @@ function linkTarget(records: SampledRecords, field: string): CalendarRecord | un
   return kind && records[kind]?.find(({ record }) => !('status' in record) || record.status === 'publish')?.record;
 }
 
-/** @param name of the field in the API */
+/**
+ * Whether the site shows what was written. `name`: of the field in the API. True for
+ *
+ *   field    written            read
+ *   any      [12]               [12]
+ *   any      ''                 '', undefined, or the sign for "no website"
+ *   any      '12.5'             12.5 or '12.50'
+ *   phone    '555-010-0112'     '(555) 010-0112', the format of the country
+ *   cost     '12 - 15'          '€12 – €15'
+ *   any      'Check 12'         '<p>Check 12</p>': WordPress adds tags
+ */
 export function isSameValue(name: string, read: unknown, written: unknown): boolean {
   if (Array.isArray(written)) return JSON.stringify(read) === JSON.stringify(written);
   if (written === '') return read === '' || read === NO_WEBSITE || read === undefined;
   if (NUMBERS.includes(written as string)) return read !== '' && Number(read) === Number(written);
-  // Fields for phone numbers store them in the format of the country.
   if (name === 'phone') return digitsOf(read) === digitsOf(written);
   if (name === 'cost' && typeof read === 'string' && typeof written === 'string') return hasMoney(read, written);
-  // WordPress adds HTML tags around a text.
   return typeof written === 'string' && typeof read === 'string' ? read.includes(written) : read === written;
 }
 

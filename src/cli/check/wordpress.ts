@@ -1,5 +1,4 @@
-// What `check` does for WordPress only: the companion plugin, its schema, its capabilities, and an event plugin's own
-// API.
+// What `check` does for WordPress only: the companion plugin, the schema, capabilities, and an event plugin's own API.
 
 import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';

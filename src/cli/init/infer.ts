@@ -1,5 +1,4 @@
-// Infers which field of a site is which field of the API, from the words in names and from sample values. What is not
-// sure is left out.
+// Infers which field of a site is which of the API, from words in names and sample values. Leaves out what is not sure.
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import { parseNumber } from '../../interface/value-types.ts';
@@ -277,7 +276,16 @@ export function idsIn(value: unknown): number[] {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value < 1e9 ? [value] : [];
 }
 
-/** The form of the ids in a field, which is undefined for an array of ids; undefined if a value is not an id. */
+/**
+ * The ids in a field, and the codec that reads its form:
+ *
+ *   values                              result
+ *   [12, 13]; or none, of an array      ids, and `as` undefined: it needs no codec
+ *   12; or none, of an integer          { ids: 'one' }
+ *   '12,13'                             { ids: 'csv' }
+ *   [{ ID: 12 }]                        { ids: { objects: 'ID' } }
+ *   'Old Mill'                          undefined
+ */
 export function inferIds({ values: allValues, type }: SiteField): { as: FieldSpec['as']; ids: number[] } | undefined {
   // Pods sends false for an empty relation.
   const values = allValues.filter((value) => value !== false);

@@ -61,7 +61,6 @@ function accountOf({ user, password, isPasswordFromFile }: InitOptions) {
   return { user, password, isFromFile: isPasswordFromFile };
 }
 
-/** The lines say what was found. */
 type Found = { proposal: ChosenMapping | undefined; lines: string[] };
 
 async function proposeForWordPress(url: string, options: InitOptions, account?: ServiceAccount): Promise<Found> {
@@ -98,7 +97,7 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
       'of a Payload site are called (docs/mapping.md, Payload; check names what the site lacks)',
     '',
   ];
-  return { proposal: { preset: undefined, mapping, isSeenOnSite: true, needsPlugin: false }, lines };
+  return { proposal: { preset: undefined, mapping, isSeenOnSite: false, needsPlugin: false }, lines };
 }
 
 type OutputFile = ReturnType<typeof outputFiles>[number];
@@ -216,8 +215,7 @@ function writeFiles(folder: string, files: readonly OutputFile[], force: boolean
 }
 
 /**
- * `hasAccount`: there is a service account, with which `check --write` can write. What is to be done if the gateway
- * needs the companion plugin:
+ * `hasAccount`: `check --write` can write. What is to be done if the gateway needs the companion plugin:
  *
  *   the mapping is           isSeenOnSite   next
  *   bundled                  true           install it: the mapping has the form of each field

@@ -53,9 +53,11 @@ ${mappingNames().join(', ')}
 Exit code: 0 written, 1 nothing written, 2 a mistake in the options or a site that does not answer.
 `;
 
+/** What the command line gave: each option as text, before it is checked. */
 type Values = Partial<ReturnType<typeof parseOptions<typeof INIT_OPTIONS>>['values']>;
 
 export type InitOptions = ReturnType<typeof parseInitOptions>;
+/** What a step of init needs of the options: `SomeOptions<'out' | 'force'>`. */
 export type SomeOptions<Name extends keyof InitOptions> = { [N in Name]?: InitOptions[N] | undefined };
 
 /** Throws `ConfigError` for invalid values. */
@@ -65,7 +67,7 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
   const fromEnvironment = (key: string) => assignments.find((each) => each.key === key)?.value as string | undefined;
   const passwordFile = values['password-file'];
   const source = parseSource(positionals[0] ?? '');
-  const url = positionals[0] ?? (env.CALENDAR_UPSTREAM_URL || undefined);
+  const url = positionals[0] ?? fromEnvironment('upstream.url');
   return {
     /** Of the site. */
     url: url === undefined || source ? undefined : parseSiteUrl(url),

@@ -27,7 +27,7 @@ export interface ChosenMapping {
   /** Name of the bundled mapping if it is used unchanged. */
   preset: string | undefined;
   mapping: MappingFile;
-  /** False: it is a bundled mapping, and the site shows nothing of what it reads. */
+  /** False: a bundled mapping, and nothing on the site tells that it has the types or the plugin of this mapping. */
   isSeenOnSite: boolean;
   /** Without the companion plugin the gateway cannot read all of this. */
   needsPlugin: boolean;
@@ -53,9 +53,9 @@ const HIDDEN_EVENTS =
   'application password of an administrator.';
 
 /**
- * Returns undefined in two cases, in which only the operator can tell: a type looks like events (or the operator named
- * it) and has no start; or the site has a plugin whose events the gateway cannot read. Throws `ConfigError` for
- * collections, fields and mappings that the operator named and that do not fit the site.
+ * Returns undefined if only the operator can tell: a type looks like events (or the operator named it) and has no
+ * start; or the site has a plugin whose events the gateway cannot read, or one that it does not know, with a name such
+ * as `my-events`. Throws `ConfigError` if a collection, field or mapping that the operator named does not fit the site.
  */
 export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
   assertDecisions(site, decisions);

@@ -1,5 +1,4 @@
-// Looks at a site: whether it is one of Payload; of WordPress, its collections, their fields in schemas and in a few
-// records, and its plugins.
+// Looks at a site: whether it is one of Payload; of WordPress, its plugins, its collections, and their fields.
 
 import { createCmsClient } from '../../cms/client.ts';
 import { apiPathOf } from '../../cms/payload/payload.ts';
@@ -61,10 +60,7 @@ export async function isPayload(url: string, userAgent: string | undefined): Pro
   }
 }
 
-/**
- * Works with credentials or without. Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it
- * refuses the credentials.
- */
+/** Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it refuses the credentials, if any. */
 export async function probe(site: SiteConnection) {
   const { call, cms, credentials } = site;
   const read = async (route: string, query: Query = {}) => objectOrEmpty((await call('GET', route, { query })).json);
@@ -103,7 +99,6 @@ export async function probe(site: SiteConnection) {
 
 const baseOf = ({ rest_base, slug }: CmsRecord): string => String(rest_base || slug);
 
-/** A post type. */
 async function probeType(
   { call, credentials }: SiteConnection,
   type: CmsRecord,
@@ -133,7 +128,14 @@ async function probeType(
   };
 }
 
-/** The fields of a post type in its schema and in its records, without those of WordPress itself. */
+/**
+ * The fields of a post type, without those of WordPress itself:
+ *
+ *   in the schema or in a record                       fields
+ *   meta: { start: '2031-05-01' }, sticky: false       meta.start
+ *   acf: { place: { street: '1 Main St' } }            acf.place, acf.place.street
+ *   show_times: ['19:30'], of a plugin                 show_times
+ */
 export function siteFields(samples: readonly CmsRecord[], schema: CmsRecord): SiteField[] {
   const fields = new Map<string, SiteField>();
   const addAll = (prefix: string, rules: CmsRecord, values: CmsRecord): void => {

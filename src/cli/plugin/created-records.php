@@ -56,8 +56,7 @@ function references($records) {
     }, \array_values($records));
 }
 
-// Returns the record that was created with a key. The gateway calls this after a create without a response or with an
-// error.
+// Returns the record that was created with a key. The gateway calls this if a create had no response, or an error.
 \add_action('rest_api_init', function () {
     \register_rest_route('calendar-gateway/v1', '/created', [
         'methods' => 'GET',

@@ -1,8 +1,7 @@
 <?php
 // Registers the post types, taxonomies and meta keys of the mapping, and opens those of other plugins to the REST API.
 //
-// Reads the constants TYPES and TAXONOMIES. What they call "existing" belongs to another plugin: this file only opens
-// it.
+// Reads the constants TYPES and TAXONOMIES. What they call "existing" is another plugin's: this file only opens it.
 
 namespace CalendarGateway\Site;
 
@@ -24,8 +23,7 @@ namespace CalendarGateway\Site;
     return $args;
 }, 99, 2);
 
-// WordPress uses the block editor for types in the REST API. A type that this file opened keeps the edit screen of
-// its plugin.
+// WordPress uses the block editor for types in the REST API. A type opened here keeps the edit screen of its plugin.
 \add_filter('use_block_editor_for_post_type', function ($use, $type) {
     return $use && !\in_array($type, opened_types(), true);
 }, \PHP_INT_MAX, 2);

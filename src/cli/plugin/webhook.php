@@ -18,8 +18,7 @@ function changed_records($collection = null, $id = 0, $trashed = false) {
 }
 
 function post_changed($id) {
-    // For a key that is deleted from all posts WordPress passes no id, and get_post_type() would use the current
-    // page's post.
+    // For a key that is deleted from all posts WordPress passes no id: get_post_type() would use the page's post.
     $type = (int) $id > 0 ? \get_post_type($id) : false;
     $collection = $type === 'attachment' ? 'media' : collection_of_type($type);
     if ($collection !== '' && \get_post_status($id) !== 'auto-draft') {
@@ -86,8 +85,7 @@ foreach (['created_term', 'edited_term', 'delete_term'] as $hook) {
     foreach ($chunks as $changes) {
         $started = \microtime(true);
         $sent = send_webhook(\wp_json_encode(['changes' => $changes]));
-        // An address that does not answer costs a second each time. The gateway polls, so it misses nothing in the
-        // pause.
+        // An address that does not answer costs a second each time. The gateway polls: it misses nothing meanwhile.
         if (!$sent && \microtime(true) - $started > 0.5) {
             \set_transient(PAUSED, 1, 60);
             return;

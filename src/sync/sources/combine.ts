@@ -1,5 +1,4 @@
-// Owns one pass over all sources: which of their events are the same as another one, and which records the replica has
-// of the others.
+// Owns one pass over all sources: which of their events are the same as another one, and which records the others get.
 
 import type { SourceEvent } from '../../cms/sources/source.ts';
 import type { SourceSettings } from '../../config-schema.ts';
@@ -49,8 +48,8 @@ export async function combine(pass: Pass): Promise<void> {
         const { id: eventId, why } = merged.get(row.ownId) ?? { id: row.ownId, why: '' };
         return { ...row, eventId, why };
       });
-      const ids = sourceEvents.flatMap(({ ownId, why }) => (why === '' ? [] : ownId));
-      await apply({ ...records.take(), deletes: [{ kind: 'event', ids }], sourceEvents });
+      const mergedIds = sourceEvents.flatMap(({ ownId, why }) => (why === '' ? [] : ownId));
+      await apply({ ...records.take(), deletes: [{ kind: 'event', ids: mergedIds }], sourceEvents });
     }
   }
   await apply({ deletes: unusedSourceRecords(db) });
@@ -59,10 +58,7 @@ export async function combine(pass: Pass): Promise<void> {
 /** The id of an event in the replica. */
 export const ownIdOf = (source: string, key: string): number => derivedId('event', source, key);
 
-/**
- * The changes by which the source has these events no more. The pass that follows deletes the venues, terms and images
- * that only they had.
- */
+/** The source has these events no more. The pass that follows deletes venues, terms and images that only they had. */
 export function* forgetting(source: string, keys: readonly string[]): Generator<ChangeSet> {
   for (const batch of batchesOf(keys, BATCH_SIZE)) {
     const ids = batch.map((key) => ownIdOf(source, key));

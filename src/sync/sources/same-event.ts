@@ -69,7 +69,8 @@ export class KnownEvents {
 
 /** Undefined: it is not known that two events of the same start are the same. */
 function whyTheSame(a: Comparable, b: Comparable): string | undefined {
-  const [shared] = b.keys.filter((key) => a.keys.includes(key));
+  // The first that both have: the UID, else an address, else the title (`matchKeysOf`).
+  const shared = b.keys.find((key) => a.keys.includes(key));
   if (shared?.startsWith('uid ')) return 'same UID and start';
   if (shared?.startsWith('url ')) return 'same address and start';
   if (shared === undefined) return undefined;

@@ -31,8 +31,8 @@ const ID_KINDS: readonly KindOrImage[] = [...KINDS, 'image'];
 const IDS_OF_KIND = 2 ** 48;
 
 /**
- * The id of what these texts name, at every gateway: one of 2 ** 48 of its kind. In two of 100,000 calendars of 100,000
- * events, two events have one id: the first of the pass is shown, and the other one is not.
+ * The id of what these texts name, the same at every gateway: one of 2 ** 48 of its kind. Two events of a source may
+ * get one id: then only the first of the pass is shown. With 100,000 events the chance of that is 1 in 50,000.
  */
 export const derivedId = (kind: KindOrImage, ...names: readonly string[]): number =>
   FIRST_SOURCE_ID +
@@ -61,8 +61,9 @@ export class SourceRecords {
 
   /** @param always names of categories that the settings give to each event of the source */
   add({ source, ownId: id, noticed, event: json }: SourceRow, always: readonly string[]): void {
-    if (!this.#isNew(id)) return;
+    if (!this.#claim(id)) return;
     const event = JSON.parse(json) as SourceEvent;
+    // What the record has in another form, or not at all, is taken out of `shared`.
     const { key, uid, createdUtc, modifiedUtc, image, venue, organizers, categories, tags = [], ...shared } = event;
     const names = [...always.map(escapeMarkup), ...categories];
     const fields: Partial<EventRecord> = {
@@ -84,29 +85,26 @@ export class SourceRecords {
     this.#upserts.push(record);
   }
 
-  /** True for the first call with this id: its record is to be made. */
-  #isNew(id: number): boolean {
-    const isNew = !this.#made.has(id);
+  /** True for the first call with this id: its record is to be made now. */
+  #claim(id: number): boolean {
+    const isFirst = !this.#made.has(id);
     this.#made.add(id);
-    return isNew;
+    return isFirst;
   }
 
   /** Of one name at two addresses there are two venues. The first event that names one says what is shown of it. */
   #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer): number {
     const { name: title, ...fields } = said;
     const id = derivedId(kind, source, ...namesOf(said));
-    if (!this.#isNew(id)) return id;
-    const region = 'address' in said ? { stateprovince: said.state || said.province || '' } : {};
+    if (!this.#claim(id)) return id;
+    const region = isVenue(said) ? { stateprovince: said.state || said.province || '' } : {};
     const named = { title, slug: slugFor(title, id) };
     const record = { ...emptyRecord(kind, id), ...fields, ...region, ...named, ...NO_RECORD_TIMES };
     this.#upserts.push({ ...record, searchText: searchTextOf(kind, record) } as unknown as VenueRecord);
     return id;
   }
 
-  /**
-   * The CMS's term of this name or slug, if it has one; else one of its own, which all sources share: its name is as
-   * the first of them writes it.
-   */
+  /** The CMS's term of this name or slug; else one that all sources share, with the name as the first one writes it. */
   #termsOf(kind: TermKind, names: readonly string[]): number[] {
     const ids = names.flatMap((name) => {
       const key = foldName(name);
@@ -115,7 +113,7 @@ export class SourceRecords {
       if (known !== undefined) return [known];
       const ofCms = this.#cmsTerm(kind, name);
       const id = ofCms ?? derivedId(kind, key);
-      if (ofCms === undefined && this.#isNew(id)) this.#upserts.push(newTerm(kind, id, name));
+      if (ofCms === undefined && this.#claim(id)) this.#upserts.push(newTerm(kind, id, name));
       this.#terms.set(`${kind} ${key}`, id);
       return [id];
     });
@@ -133,15 +131,17 @@ export class SourceRecords {
     const { url, width, height } = image;
     const id = derivedId('image', source, url);
     const extension = /\.([a-z]{3,4})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
-    if (this.#isNew(id)) this.#images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });
+    if (this.#claim(id)) this.#images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });
     return id;
   }
 }
 
+const isVenue = (said: SourceVenue | SourceOrganizer): said is SourceVenue => 'address' in said;
+
 /** What tells a venue or organizer from the others of its source. */
 const namesOf = (said: SourceVenue | SourceOrganizer): [name: string, address: string] => [
   foldName(said.name),
-  'address' in said ? fold(said.address) : '',
+  isVenue(said) ? fold(said.address) : '',
 ];
 
 const NO_RECORD_TIMES = { date: NO_TIME, dateUtc: NO_TIME, modified: NO_TIME, modifiedUtc: NO_TIME };

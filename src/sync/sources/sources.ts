@@ -140,21 +140,7 @@ export class Sources {
       const previous = reading.isDoubted ? undefined : this.#saved(named)?.validators;
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
       const snapshot = await named.source.read(previous, signal);
-      problem = await this.#oneAtATime(async () => {
-        if (!snapshot) {
-          this.#save(named, this.#saved(named)!);
-          return undefined;
-        }
-        const known = snapshot.isPartial ? [] : sourceKeys(replica.db, name);
-        const now = new Set(snapshot.events.map(({ key }) => key));
-        const gone = known.filter((key) => !now.has(key));
-        // A calendar that lost more than half of its events may be broken. Doubted once, believed the second time.
-        reading.isDoubted = !reading.isDoubted && known.length >= FEW_EVENTS && gone.length > known.length / 2;
-        if (reading.isDoubted)
-          return `${gone.length} of ${known.length} events are gone: they stay until the source is read once more`;
-        await this.#store(named, snapshot, gone);
-        return undefined;
-      });
+      problem = await this.#oneAtATime(() => this.#accept(named, reading, snapshot));
       if (problem === undefined) await this.#combine();
       // A doubted answer is no failure: the next read is after the interval.
       reading.failures = 0;
@@ -169,6 +155,24 @@ export class Sources {
     const { events } = countSourceEvents(replica.db, name);
     observe({ type: 'source-read', source: name, events, problem, durationMs: performance.now() - startedMs });
     return problem === undefined;
+  }
+
+  /** Stores the answer; undefined: the source is as it was. Resolves with why it is not believed, if it is not. */
+  async #accept(named: NamedSource, reading: Reading, snapshot: SourceSnapshot | undefined) {
+    if (!snapshot) {
+      // With the present time. What was saved before is there: its validators were sent.
+      this.#save(named, this.#saved(named)!);
+      return undefined;
+    }
+    const known = snapshot.isPartial ? [] : sourceKeys(this.#options.replica.db, named.name);
+    const now = new Set(snapshot.events.map(({ key }) => key));
+    const gone = known.filter((key) => !now.has(key));
+    // A calendar that lost more than half of its events may be broken. Doubted once, believed the second time.
+    reading.isDoubted = !reading.isDoubted && known.length >= FEW_EVENTS && gone.length > known.length / 2;
+    if (reading.isDoubted)
+      return `${gone.length} of ${known.length} events are gone: they stay until the source is read once more`;
+    await this.#store(named, snapshot, gone);
+    return undefined;
   }
 
   #oneAtATime<T>(work: () => Promise<T>): Promise<T> {

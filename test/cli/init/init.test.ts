@@ -165,6 +165,12 @@ describe('init', () => {
     }
   });
 
+  it('takes the address from the environment, also from a file with line ends of Windows', async () => {
+    await openSite(gigs('25'));
+    const env = { CALENDAR_UPSTREAM_URL: `${site.url}\r` };
+    expect(parseInitOptions({}, [], env).url).to.equal(site.url);
+  });
+
   it('writes nothing without --yes', async () => {
     await openSite(gigs('25'));
     expect(await init(options(), print)).to.equal(1);

@@ -55,8 +55,7 @@ function occurrences_of($id, $from, $to, $today) {
     ]);
 });
 
-// The plugin changes single occurrences, and venues, in its own tables only. Without webhooks there is nothing to
-// report.
+// The plugin changes single occurrences, and venues, in its own tables only. Without webhooks nothing is reported.
 foreach (['eventorganiser_delete_event_occurrences', 'eventorganiser_updated_event'] as $hook) {
     \add_action($hook, function ($id) {
         if (\defined(__NAMESPACE__ . '\\WEBHOOK_URL')) {

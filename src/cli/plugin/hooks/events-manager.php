@@ -75,8 +75,7 @@ function occurrences_of($id, $from, $to, $today) {
         return;
     }
     // Around the notes the plugin puts its page: dates, a map, a booking form, with ids such as em-view-123 that
-    // differ each time. While WordPress makes an excerpt, the plugin takes its page away, and puts it back after
-    // that.
+    // differ each time. While WordPress makes an excerpt, the plugin takes its page away, and then puts it back.
     foreach (['EM_Event_Post', 'EM_Location_Post'] as $page) {
         \remove_filter('the_content', [$page, 'the_content']);
         \remove_filter('get_the_excerpt', [$page, 'enable_the_content'], 100);
@@ -103,7 +102,7 @@ foreach (['em_event_save_meta', 'em_event_delete'] as $hook) {
 \add_filter('em_event_set_active_status', function ($result, $status, $event) {
     return event_changed($result, $event);
 }, 10, 3);
-// With this setting the plugin lists the events that are cancelled, none of which changes.
+// This setting shows or hides all events that are cancelled, and changes none: the gateway is to read them again.
 \add_action('update_option_dbem_events_include_status_cancelled', function () {
     global $wpdb;
     $query = "SELECT post_id FROM {$wpdb->prefix}em_events WHERE event_active_status = 0";
