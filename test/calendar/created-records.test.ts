@@ -1,6 +1,7 @@
 // A failed write deletes nothing in the CMS, and its error names what it had created.
 
 import { expect } from 'chai';
+import type { Services } from '../../src/calendar/services.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { recordCounts } from '../../src/store/records.ts';
 import { userIdOf } from '../cms/fake-cms.ts';
@@ -68,7 +69,7 @@ describe('a failed write', () => {
 
     it('if the response cannot be built: 500, with the cause for the log', async () => {
       // Only the response needs it: the body has no cost.
-      Object.defineProperty(fixture.gateway.services, 'cost', {
+      Object.defineProperty(fixture.gateway.services, 'defaultCurrency' satisfies keyof Services, {
         enumerable: false,
         get() {
           throw new TypeError('Invalid URL');
