@@ -197,11 +197,12 @@ function parameterObject(parameter: Parameter, context: OpenApiContext): JsonObj
 }
 
 function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObject {
-  const { name, description, type } = parameter;
+  const { name, description, type, shownDefault } = parameter;
   const fullSchema = parameterSchema(parameter);
   // In a query a list is CSV, and one value is a list of one.
   const schema = fullSchema.oneOf?.find(({ type }) => type === 'array') ?? fullSchema;
-  const value = name === 'per_page' ? context.perPage : defaultOf(parameter);
+  const isPageSize = name === 'per_page' && shownDefault === 'computed';
+  const value = isPageSize ? context.perPage : defaultOf(parameter);
   return {
     name,
     in: 'query',

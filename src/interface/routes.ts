@@ -82,9 +82,13 @@ const postRoutes = (kind: PostKind): Route[] => [
   itemRoute(kind, 'slug', slugParameters(kind), kind === 'event' ? [eventSlugToUpdate] : undefined),
 ];
 
+/** A feed has more events on a page than a list of the same parameters. */
+const feedParameters = (perPage: number): Parameter[] =>
+  eventListParameters.map((one) => (one.name === 'per_page' ? { ...one, shownDefault: perPage } : one));
+
 const eventFeeds: Route[] = [
-  { path: '/events.ics', kind: 'event', endpoints: [get('calendar', eventListParameters)], addition: true },
-  { path: '/events.atom', kind: 'event', endpoints: [get('feed', eventListParameters)], addition: true },
+  { path: '/events.ics', kind: 'event', endpoints: [get('calendar', feedParameters(1000))], addition: true },
+  { path: '/events.atom', kind: 'event', endpoints: [get('feed', feedParameters(50))], addition: true },
   {
     path: '/events/{id}.ics',
     kind: 'event',

@@ -190,4 +190,13 @@ describe('OpenAPI document', () => {
     expect(defaults('/events')).to.include({ page: 1, per_page: 10, strict_dates: false });
     expect(defaults('/tags')).to.include({ hide_empty: true });
   });
+
+  it('gives lists the page size of the configuration, and feeds their own', () => {
+    const pageSizes = ['/events', '/venues', '/events.ics', '/events.atom'].map((path) => {
+      const { parameters } = complete.paths[path].get;
+      return parameters.find(({ name }: Document) => name === 'per_page').schema.default;
+    });
+    // docs/extensions.md: a calendar file has 1,000 events, a feed 50.
+    expect(pageSizes).to.deep.equal([10, 10, 1000, 50]);
+  });
 });
