@@ -9,6 +9,7 @@ import {
   type EventRecord,
   type ImageRecord,
   isTermRecord,
+  KINDS,
   type Kind,
   type LinkedKind,
   type LinkedRecord,
@@ -211,19 +212,21 @@ function shownTerms(kind: TermKind, ids: number[], audience: Audience, budget: B
   if (ids.length === 0) return [];
   return shownRecords(kind, ids, audience, budget)
     .sort((a, b) => a.name.localeCompare(b.name, 'en', { sensitivity: 'base' }) || a.id - b.id)
-    .map((term) => ({
-      name: term.name,
-      slug: term.slug,
-      term_group: 0,
-      term_taxonomy_id: term.id,
-      taxonomy: TAXONOMIES[kind],
-      description: term.description,
-      parent: term.parent,
-      count: termCount(audience.services.replica.db, kind, term.id),
-      filter: 'raw',
-      id: term.id,
-      urls: termUrls(term, audience),
-    }));
+    .map((term) => {
+      const { description, ...others } = copiedValues(term, false);
+      return {
+        ...others,
+        term_group: 0,
+        term_taxonomy_id: term.id,
+        taxonomy: TAXONOMIES[kind],
+        description,
+        parent: term.parent,
+        count: termCount(audience.services.replica.db, kind, term.id),
+        filter: 'raw',
+        id: term.id,
+        urls: termUrls(term, audience),
+      };
+    });
 }
 
 function termUrls(term: TermRecord, { baseUrl }: Audience): JsonObject {
@@ -237,12 +240,12 @@ function termUrls(term: TermRecord, { baseUrl }: Audience): JsonObject {
 
 /** A category or tag as a resource, unlike one in an event. */
 export function serializeTerm(record: TermRecord, audience: Audience): JsonObject {
+  const { description, ...others } = copiedValues(record, false);
   return {
     id: record.id,
     count: termCount(audience.services.replica.db, record.kind, record.id),
-    description: record.description,
-    name: record.name,
-    slug: record.slug,
+    description,
+    ...others,
     taxonomy: TAXONOMIES[record.kind],
     ...(record.kind === 'category' ? { parent: record.parent } : {}),
     meta: [],
@@ -273,15 +276,15 @@ function serializeImage(image: ImageRecord): JsonObject {
   };
 }
 
-const COPIED = { event: copiedFields('event'), venue: copiedFields('venue'), organizer: copiedFields('organizer') };
+const COPIED = new Map(KINDS.map((kind) => [kind, copiedFields(kind)]));
 
 /**
  * The properties that are the record's own values. Those of a locked record are blank. Additions, such as coordinates,
  * are left out instead, and also if the record has no value.
  */
-function copiedValues(record: PostRecord, isLocked: boolean): JsonObject {
+function copiedValues(record: CalendarRecord, isLocked: boolean): JsonObject {
   const values: JsonObject = {};
-  for (const [name, { key, type, empty, parameter }] of COPIED[record.kind]) {
+  for (const [name, { key, type, empty, parameter }] of COPIED.get(record.kind)!) {
     const value = Reflect.get(record, key);
     if (parameter?.addition && (isLocked || value === empty)) continue;
     const blank = type === 'boolean' ? null : '';

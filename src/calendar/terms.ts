@@ -18,7 +18,6 @@ import type { ApiRequest, Services } from './services.ts';
 
 /** In characters: the column of WordPress. */
 const MAX_NAME = 200;
-const FIELDS = ['name', 'description', 'slug', 'parent'] as const;
 
 /** Terms are public. Writes and lists of the terms of an event depend on the actor. */
 const audienceOf = (request: ApiRequest): Audience => ({ ...request, visible: request.services.replica.db });
@@ -88,8 +87,7 @@ async function saveTerm(
   await services.permissions.demand('manageTerms', kind, request.actor);
   if (kind === 'tag' && (raw.parent ?? null) !== null) throw tagHasNoParent();
   writableMapping(services, kind, id);
-  const sent = FIELDS.filter((name) => byField[name] !== undefined).map((name) => [name, byField[name]]);
-  const fields: Partial<TermFields> = Object.fromEntries(sent);
+  const fields: Partial<TermFields> = { ...byField };
   // As in the original, a category as its own parent is no error.
   if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
   if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');

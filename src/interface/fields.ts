@@ -161,9 +161,9 @@ const ORGANIZER: FieldTable = {
 };
 
 const termFields = (kind: TermKind): FieldTable => ({
-  name: text('name', settable(types.text, SIZES.line, 'Name', { required: true })),
-  slug: text('slug', settable(types.text, SIZES.slug, 'Slug')),
-  description: text('description', settable(types.text, SIZES.longText, 'Description, HTML')),
+  name: text('name', copied(types.text, SIZES.line, 'Name', { required: true })),
+  slug: text('slug', copied(types.text, SIZES.slug, 'Slug')),
+  description: text('description', copied(types.text, SIZES.longText, 'Description, HTML')),
   url: text('url', { derived: true }),
   ...(kind === 'category' && {
     parent: id('parent', settable(types.parentTerm, SIZES.line, 'Id of the parent category')),
@@ -286,5 +286,5 @@ export const updateParameters = (kind: Kind): readonly Parameter[] =>
  * The response properties that are the record's own values, by name. The serializer copies these fields as they are;
  * writers do too, but for booleans and texts to clean.
  */
-export const copiedFields = (kind: PostKind): [name: string, field: Field][] =>
+export const copiedFields = (kind: Kind): [name: string, field: Field][] =>
   Object.entries(FIELDS[kind]).filter(([, field]) => field.copied);

@@ -1,6 +1,6 @@
 // The schemas of the responses: records, lists and errors.
 
-import { KINDS, type Kind, type LinkedKind, PLURALS, type PostKind } from '../model/records.ts';
+import { KINDS, type Kind, type LinkedKind, PLURALS } from '../model/records.ts';
 import { copiedFields, type Field } from './fields.ts';
 import type { Schema } from './parameter.ts';
 
@@ -55,7 +55,7 @@ function propertyOf({ type, words, parameter }: Field): Schema {
   return { ...textSchema(description), ...(words && { enum: words }) };
 }
 
-const copiedProperties = (kind: PostKind): Record<string, Schema> =>
+const copiedProperties = (kind: Kind): Record<string, Schema> =>
   Object.fromEntries(copiedFields(kind).map(([name, field]) => [name, propertyOf(field)]));
 
 function linkedSchema(kind: LinkedKind): Schema {
@@ -84,7 +84,8 @@ const customFields: Schema = {
   }),
 };
 
-const additions = copiedFields('event').flatMap(([name, field]) => (field.parameter?.addition ? [name] : []));
+const additions = (kind: Kind): string[] =>
+  copiedFields(kind).flatMap(([name, field]) => (field.parameter?.addition ? [name] : []));
 
 export const RECORD_SCHEMAS = {
   ImageSize: objectSchema({
@@ -104,9 +105,7 @@ export const RECORD_SCHEMAS = {
     ...objectSchema(
       {
         id: integerSchema(),
-        name: textSchema('HTML'),
-        slug: textSchema(),
-        description: textSchema('HTML'),
+        ...copiedProperties('category'),
         taxonomy: textSchema(),
         count: integerSchema('How many published events have it'),
         parent: integerSchema('Id of the parent category, 0 for none'),
@@ -125,9 +124,9 @@ export const RECORD_SCHEMAS = {
         filter: textSchema('Only inside an event'),
         _links: { type: 'object', description: 'Links of the CMS' },
       },
-      ['parent', 'url', 'meta', 'term_group', 'term_taxonomy_id', 'filter', '_links'],
+      ['parent', 'url', 'meta', 'term_group', 'term_taxonomy_id', 'filter', '_links', ...additions('category')],
     ),
-    description: 'A category or tag. Inside an event it has no url, meta and _links',
+    description: 'A category or tag; its name is HTML. Inside an event it has no url, meta and _links',
   },
   Image: objectSchema(
     {
@@ -181,7 +180,7 @@ export const RECORD_SCHEMAS = {
         'Other sources that have the same event; absent without any',
       ),
     },
-    ['json_ld', ...additions, 'source', 'also_at'],
+    ['json_ld', ...additions('event'), 'source', 'also_at'],
   ),
   Venue: linkedSchema('venue'),
   Organizer: linkedSchema('organizer'),
