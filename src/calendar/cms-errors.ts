@@ -43,6 +43,8 @@ function rejectionToApiError(error: CmsRejected, context: ErrorContext): ApiErro
       return missingCollection(error);
     case 'in-trash':
       return isPostKind(kind) ? alreadyTrashed(kind) : genericError(error);
+    case 'no-trash':
+      return genericError(error);
     case 'not-visible':
     case 'forbidden':
       return forbidden(anonymous ? 'anonymous' : 'account', error);
@@ -55,7 +57,6 @@ function rejectionToApiError(error: CmsRejected, context: ErrorContext): ApiErro
       return invalidFields(error, context);
     // WordPress says only that its database refused the term: it holds 200 characters, and on old sites no 🎉.
     case 'failed':
-    case 'no-trash':
       return isTermKind(kind) ? invalidFields(error, context, UNSTORABLE) : genericError(error);
   }
 }
@@ -98,12 +99,12 @@ function conflictError(error: CmsRejected, kind: Kind): ApiError {
  * venue. The error is generic if there are none.
  */
 function invalidFields(error: CmsRejected, { kind, parametersAt }: ErrorContext, message?: string): ApiError {
-  const title = kind === 'event' ? 'title' : isTermKind(kind) ? 'name' : kind;
-  const titleNames: Record<string, string> = { title, name: title };
+  const titleParameter = kind === 'event' ? 'title' : isTermKind(kind) ? 'name' : kind;
   const names = new Set(
     error.fields.flatMap((field) => {
       const parameters = parametersAt?.(field) ?? [];
-      return parameters.length > 0 ? parameters : (titleNames[field] ?? []);
+      if (parameters.length > 0) return parameters;
+      return field === 'title' || field === 'name' ? [titleParameter] : [];
     }),
   );
   if (names.size === 0) return genericError(error);

@@ -32,7 +32,7 @@ export const events = {
     const write = await beginWrite('event', input, request);
     const checked = await checkedFields(write);
     if (request.isDryRun) return dryRunResult('create', checked, input);
-    const fields = await withTargets(write, checked);
+    const fields = await createTargets(write, checked);
     const created = await save(write, fields);
     // WordPress sets the `modified` of a new event to the publication date that was sent. The Events Calendar saves a
     // sticky event a second time, so that its `modified` is now: clients that ask for what changed find it.
@@ -45,7 +45,7 @@ export const events = {
     const write = await beginWrite('event', input, request, id);
     const checked = await checkedFields(write);
     if (request.isDryRun) return dryRunResult('update', checked, input);
-    const record = await save(write, await withTargets(write, checked));
+    const record = await save(write, await createTargets(write, checked));
     return { status: 200, body: await asActorSees(record, request, { unlocked: true }) };
   },
 
@@ -105,8 +105,8 @@ async function checkedFields(write: PostWrite<'event'>): Promise<CheckedFields> 
     const items = byField[field] as unknown[] | null | undefined;
     // `venue: null` removes all venues (docs/differences.md). `tags: null` changes nothing, as in the original.
     if (kind === 'venue' || kind === 'organizer') {
-      if (items !== undefined) targets[field] = await findLinked(kind, items ?? [], request);
-    } else if (items) targets[field] = await findTerms(kind, items, request);
+      if (items !== undefined) targets[field] = await prepareLinkedTargets(kind, items ?? [], request);
+    } else if (items) targets[field] = await prepareTerms(kind, items, request);
   }
   for (const [field, ofField] of Object.entries(targets))
     if (ofField.some((target) => typeof target === 'number' && target >= FIRST_SOURCE_ID))
@@ -116,7 +116,7 @@ async function checkedFields(write: PostWrite<'event'>): Promise<CheckedFields> 
 }
 
 /** The fields, with the ids of the targets: creates those that are missing. */
-async function withTargets(write: PostWrite<'event'>, { fields, targets }: CheckedFields) {
+async function createTargets(write: PostWrite<'event'>, { fields, targets }: CheckedFields) {
   for (const [field, ofField] of Object.entries(targets)) {
     const ids = new Set<number>();
     for (const target of ofField) ids.add(typeof target === 'number' ? target : await target());
@@ -211,7 +211,7 @@ function parseTerm(item: unknown): number | string | undefined {
 }
 
 /** The terms in a body. An unknown id is ignored; an unknown slug or name becomes a new term. */
-async function findTerms(kind: TermKind, items: unknown[], request: ApiRequest): Promise<Target[]> {
+async function prepareTerms(kind: TermKind, items: unknown[], request: ApiRequest): Promise<Target[]> {
   const { services } = request;
   const sent = items.map(parseTerm).filter((term) => term !== undefined);
   const ids = sent.filter((term) => typeof term === 'number');
@@ -251,7 +251,7 @@ async function createTerm(kind: TermKind, name: string, request: ApiRequest): Pr
 }
 
 /** The venues or organizers in a body: ids, and data, which may be that of an existing record (`prepareLinked`). */
-async function findLinked(kind: LinkedKind, items: unknown[], request: ApiRequest): Promise<Target[]> {
+async function prepareLinkedTargets(kind: LinkedKind, items: unknown[], request: ApiRequest): Promise<Target[]> {
   const targets: Target[] = [];
   for (const item of items) {
     const data = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : { id: item };

@@ -111,11 +111,13 @@ export async function prepareLinked(
   const fields = await fieldsOf(write);
   const kindMapping = request.services.mapping.kinds[kind];
   const isWritable = kindMapping !== undefined && !kindMapping.readOnly;
-  // An event can link a venue that exists also if nobody can write venues: `checkWrite` throws 403 for any other.
+  // An event can link a venue that exists also if nobody can write venues: `checkWrite` throws 403 for any other, and
+  // for one with an image: to compare it may take an upload.
   const known = !isWritable && isEmpty(input.byField.image) ? await findDuplicate(write, fields) : undefined;
   if (known) return async () => known;
   await checkWrite(write, fields);
   return async () => {
+    // First the image: `findDuplicate` compares its id. A new upload is the image of no other venue.
     Object.assign(fields, await imageField(write));
     // Only now: an earlier item of the body may have created the same venue.
     return (await findDuplicate(write, fields)) ?? save(write, fields);

@@ -38,19 +38,21 @@ export function createRequestImages(request: Omit<ApiRequest, 'baseUrl'>): Reque
     return services.imageFetcher.fetch(url, userId);
   }
 
+  function keep(text: string, found: number | FetchedImage | undefined): boolean {
+    if (found !== undefined) usable.set(text, found);
+    return found !== undefined;
+  }
+
   return {
     async fetchIfUsable(value) {
       const text = String(value).trim();
-      const isId = /^\d+$/.test(text);
-      if (!isId && !URL.canParse(text)) return false;
+      if (usable.has(text)) return true;
+      if (/^\d+$/.test(text)) return keep(text, await findUploaded(Number(text)));
+      if (!URL.canParse(text)) return false;
       const { account } = request.actor;
       // The write of an anonymous caller fails later, with 401: nothing is fetched for it.
-      if (!isId && account === undefined) return true;
-      if (!isId && !account?.mayUpload) return false;
-      if (usable.has(text)) return true;
-      const found = isId ? await findUploaded(Number(text)) : await findByUrl(text, account!.userId);
-      if (found !== undefined) usable.set(text, found);
-      return found !== undefined;
+      if (account === undefined) return true;
+      return account.mayUpload && keep(text, await findByUrl(text, account.userId));
     },
     async idOf(value) {
       const text = value.trim();

@@ -225,7 +225,7 @@ export interface ApiResponse {
   validUntilMs?: number;
   /** The ETag of rendered bytes. */
   etag?: string;
-  /** The bytes that the rate limit charges for, or those that a cache keeps, if they are more. Default: none. */
+  /** Bytes rendered for it. The rate limit charges for these or for the cached body, whichever has more. Default: 0. */
   chargedBytes?: number;
   /** The replica version that the response shows. The default is the version at the end of the request. */
   replicaVersion?: number;

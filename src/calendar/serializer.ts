@@ -209,7 +209,6 @@ function linkedJson(record: LinkedRecord, audience: Audience, options: Serialize
 }
 
 function shownTerms(kind: TermKind, ids: number[], audience: Audience, budget: Budget): JsonObject[] {
-  if (ids.length === 0) return [];
   return shownRecords(kind, ids, audience, budget)
     .sort((a, b) => a.name.localeCompare(b.name, 'en', { sensitivity: 'base' }) || a.id - b.id)
     .map((term) => {

@@ -197,12 +197,11 @@ function parameterObject(parameter: Parameter, context: OpenApiContext): JsonObj
 }
 
 function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObject {
-  const { name, description, type, shownDefault } = parameter;
+  const { name, description, type } = parameter;
   const fullSchema = parameterSchema(parameter);
   // In a query a list is CSV, and one value is a list of one.
   const schema = fullSchema.oneOf?.find(({ type }) => type === 'array') ?? fullSchema;
-  const isPageSize = name === 'per_page' && shownDefault === 'computed';
-  const value = isPageSize ? context.perPage : defaultOf(parameter);
+  const value = defaultOf(parameter) ?? (name === 'per_page' ? context.perPage : undefined);
   return {
     name,
     in: 'query',
