@@ -122,8 +122,7 @@ async function createTargets(write: PostWrite<'event'>, { fields, targets }: Che
     for (const target of ofField) ids.add(typeof target === 'number' ? target : await target());
     Reflect.set(fields, field, [...ids]);
   }
-  Object.assign(fields, await imageField(write));
-  return fields;
+  return { ...fields, ...(await imageField(write)) };
 }
 
 /** What a write would do, by the names of the API. `new`: a record that it would create, unless there is the same. */

@@ -42,8 +42,7 @@ export const linkedRecords = (kind: LinkedKind) => ({
     // As in The Events Calendar, an empty description changes nothing.
     if (fields.description === '') delete fields.description;
     await checkWrite(write, fields);
-    Object.assign(fields, await imageField(write));
-    const record = await save(write, fields);
+    const record = await save(write, { ...fields, ...(await imageField(write)) });
     return { status: 200, body: await asActorSees(record, request, { unlocked: true }) };
   },
 
@@ -109,8 +108,7 @@ export async function prepareLinked(
   const write = await beginWrite(kind, input, request);
   if (String(input.byField.title ?? '').trim() === '') throw couldNotCreate(kind);
   const fields = await fieldsOf(write);
-  const kindMapping = request.services.mapping.kinds[kind];
-  const isWritable = kindMapping !== undefined && !kindMapping.readOnly;
+  const isWritable = request.services.mapping.kinds[kind]?.readOnly === false;
   // An event can link a venue that exists also if nobody can write venues: `checkWrite` throws 403 for any other, and
   // for one with an image: to compare it may take an upload.
   const known = !isWritable && isEmpty(input.byField.image) ? await findDuplicate(write, fields) : undefined;

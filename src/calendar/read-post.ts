@@ -146,8 +146,7 @@ export async function missingPost(kind: PostKind, id: number, request: ApiReques
   if (kind === 'event') {
     if (kindOf(replica.db, id) !== undefined || getImage(replica.db, id)) return notAnEvent();
     const mayAsk = lookupLimit.tryTake(request.actor, EXISTS_CALLS);
-    if (!mayAsk) return unknownId(kind, id);
-    if (await cms.exists(id, callOptions(request))) return notAnEvent();
+    if (mayAsk && (await cms.exists(id, callOptions(request)))) return notAnEvent();
   }
   return unknownId(kind, id);
 }
@@ -170,10 +169,8 @@ async function readAsStaff<K extends PostKind>(kind: K, id: number, request: Api
  * id and slug derive from its text, so that its existence would confirm a guess. Every actor may learn that
  * other records exist.
  */
-export function mayKnow({ replica }: Services, kind: PostKind, id: number): boolean {
-  if (kind === 'event' || id < FIRST_EMBEDDED_ID) return true;
-  return isLinkedToEvent(replica.db, kind, id);
-}
+export const mayKnow = ({ replica }: Services, kind: PostKind, id: number): boolean =>
+  kind === 'event' || id < FIRST_EMBEDDED_ID || isLinkedToEvent(replica.db, kind, id);
 
 /** Whether the post exists, even if the actor may not see it. Throws `CmsUnavailable`. */
 export async function postExists(kind: PostKind, id: number, request: ApiRequest): Promise<boolean> {

@@ -254,10 +254,7 @@ export function serializeTerm(record: TermRecord, audience: Audience): JsonObjec
 }
 
 /** The event's page, unless an editor has given it another website, or has removed it (`NO_WEBSITE`). */
-function shownWebsite({ website, url }: EventRecord): string {
-  if (website === NO_WEBSITE) return '';
-  return website || url;
-}
+const shownWebsite = ({ website, url }: EventRecord): string => (website === NO_WEBSITE ? '' : website || url);
 
 function serializeImage(image: ImageRecord): JsonObject {
   const sizes = Object.entries(image.sizes).map(([name, size]) => [

@@ -83,16 +83,15 @@ async function saveTerm(
   { raw, byField }: Input,
   request: ApiRequest,
 ): Promise<TermRecord> {
-  const { services } = request;
-  await services.permissions.demand('manageTerms', kind, request.actor);
+  const { permissions, cmsRecords } = request.services;
+  await permissions.demand('manageTerms', kind, request.actor);
   if (kind === 'tag' && (raw.parent ?? null) !== null) throw tagHasNoParent();
-  writableMapping(services, kind, id);
+  writableMapping(request.services, kind, id);
   const fields: Partial<TermFields> = { ...byField };
   // As in the original, a category as its own parent is no error.
   if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
   if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');
   if (fields.name?.trim() === '') throw invalidParam('name', 'A name is required for this term.');
-  const { cmsRecords } = services;
   return withApiErrors({ kind, id, anonymous: false }, () =>
     id === undefined ? cmsRecords.create(kind, fields, request) : cmsRecords.update(kind, id, fields, request),
   );

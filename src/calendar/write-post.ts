@@ -108,10 +108,9 @@ export async function save<K extends PostKind>(
 
 /** Moves a post to the trash. Deletes it if the CMS stores the kind as terms, which have no trash. */
 export async function trashPost<K extends PostKind>(kind: K, id: number, request: ApiRequest): Promise<RecordOf[K]> {
-  const { services } = request;
-  await services.permissions.demand('edit', kind, request.actor);
-  const { cmsRecords } = services;
-  const { storedAs } = writableMapping(services, kind, id);
+  const { permissions, cmsRecords } = request.services;
+  await permissions.demand('edit', kind, request.actor);
+  const { storedAs } = writableMapping(request.services, kind, id);
   return ofExisting(kind, id, request, async () => {
     if (storedAs === 'posts') return cmsRecords.trash(kind, id, request);
     const { record } = await cmsRecords.read(kind, id, request, { view: 'editor' });

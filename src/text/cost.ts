@@ -172,18 +172,21 @@ export function parseCost(cost: Cost) {
     /** The whole cost, if only this says what was meant: `ab 7 €`, `€10 / £8`. Otherwise empty. */
     phrase: '',
   };
+  // `Free`.
   if (amounts.length === 0) return parsed;
   const unsigned = texts.map(({ text }) => text);
   const own = pluginCurrency(isList ? unsigned : (unsigned[0] ?? ''));
   // The plugin takes `Free -` for the symbol of `Free - 20`.
   const label = own.position === 'prefix' && DASH_AT_END.test(own.symbol) ? own.symbol.slice(0, -1).trimEnd() : '';
-  // `CHF -15.`, as The Events Calendar shows `CHF 15.-`: what stands before the dash is the currency.
+  // `Free - 20`. Not `CHF -15.`, as The Events Calendar shows `CHF 15.-`: what stands before the dash is the currency.
   if (label !== '' && !DASH_AT_END.test(label) && !isCurrencySign(label)) return { ...parsed, label };
   const phrase = typed.join(', ');
-  // The dash of `10-10` is no currency.
+  // `8 €` and `ab 7 €`. The dash of `10-10` is no currency.
   if (/[^–—−-]/u.test(own.symbol)) return { ...parsed, ...own, phrase: own.position === '' ? phrase : '' };
   const [sign, ...others] = signs;
+  // `5` and `€10 / £8`.
   if (sign === undefined || others.length > 0) return { ...parsed, phrase: others.length > 0 ? phrase : '' };
+  // `5-10 €` and `$5 - $10`.
   const position: Position = whole.indexOf(sign) < whole.search(/\d/) ? 'prefix' : 'postfix';
   return { ...parsed, symbol: sign, position };
 }
