@@ -6,8 +6,8 @@ import type { Cms, CmsRecord, ListRequest } from '../cms/port.ts';
 import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { type KindOrImage, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
+import { CallerDatabase } from '../store/caller-database.ts';
 import type { Database } from '../store/database.ts';
-import { UnpublishedRecords } from '../store/unpublished-records.ts';
 import type { Sync } from '../sync/sync.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import { type CallContext, callOptions, type UnpublishedScope, type UnpublishedScopes } from './request.ts';
@@ -30,7 +30,7 @@ interface Entry {
   userId: number;
   /** `caller3` is the database with the number 3. */
   number: number;
-  records: UnpublishedRecords;
+  records: CallerDatabase;
   /** Resolves when the records of the kind are there. A kind that changed since is read into another entry. */
   kinds: Map<PostKind, Promise<void>>;
   /** Requests that use it now. */
@@ -40,7 +40,7 @@ interface Entry {
 
 /** A caller's records while one response is built. */
 interface InUse {
-  records: UnpublishedRecords;
+  records: CallerDatabase;
   /**
    * Adds the images that these records show and the public does not see, such as one that was uploaded to a draft.
    * @param imageIds of a record that is not in `records`
@@ -105,7 +105,7 @@ export class UnpublishedRecordsCache {
     if (this.#freeNumbers.length === 0) this.#closeUnused();
     const number = this.#freeNumbers.pop();
     if (number === undefined) throw new CmsUnavailable('busy', 'Too many accounts list unpublished records at once.');
-    const records = new UnpublishedRecords(this.#dependencies.db, number);
+    const records = new CallerDatabase(this.#dependencies.db, number);
     const entry: Entry = { userId, number, records, kinds: new Map(), uses: 0, isOutdated: false };
     this.#entries.add(entry);
     setTimeout(() => this.#outdate(entry), KEPT_MS).unref();
@@ -130,7 +130,7 @@ export class UnpublishedRecordsCache {
   }
 
   async #read(
-    target: UnpublishedRecords,
+    target: CallerDatabase,
     kind: PostKind,
     scopes: readonly UnpublishedScope[],
     caller: CallContext,
@@ -148,7 +148,7 @@ export class UnpublishedRecordsCache {
 
   readonly #bytes = (): number => [...this.#entries].reduce((sum, { records }) => sum + records.bytes, 0);
 
-  async #addImages(records: UnpublishedRecords, imageIds: readonly number[], caller: CallContext): Promise<void> {
+  async #addImages(records: CallerDatabase, imageIds: readonly number[], caller: CallContext): Promise<void> {
     const { cms } = this.#dependencies;
     for (let from = 0; from < imageIds.length; from += cms.maxPageSize) {
       const page = imageIds.slice(from, from + cms.maxPageSize);

@@ -7,7 +7,7 @@ import { ReplicaError } from '../errors.ts';
 import { type Sql, toStatement } from './sql.ts';
 
 /**
- * What lists and responses read: the public records (`Database`), or also one caller's (`UnpublishedRecords`). For a
+ * What lists and responses read: the public records (`Database`), or also one caller's (`CallerDatabase`). For a
  * caller every table name of a statement means "public, but for these ids, and theirs" (`readingAsCaller` in sql.ts).
  */
 export interface VisibleRecords {

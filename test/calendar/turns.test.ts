@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { soloTurn, withSlot } from '../../src/calendar/turns.ts';
-import { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
+import { CallerDatabase } from '../../src/store/caller-database.ts';
 import { upsert } from '../store/changes.ts';
 import { on } from './list-fixture.ts';
 import { seededGateway } from './seeded-gateway.ts';
@@ -79,12 +79,12 @@ describe('the turns of long work', () => {
   it('hold a few events of one feed, however many feeds are written at the same time', async () => {
     const ids = Array.from({ length: 100 }, (_, n) => n + 1);
     const gateway = await seededGateway(ids.map((id) => on(1, { id })));
-    const { parse } = UnpublishedRecords.prototype;
+    const { parse } = CallerDatabase.prototype;
     try {
       const read = new Map<number, number>();
       const { promise: work, resolve: done } = Promise.withResolvers<void>();
       const count = countTurns(work);
-      UnpublishedRecords.prototype.parse = function (this: UnpublishedRecords, json: string) {
+      CallerDatabase.prototype.parse = function (this: CallerDatabase, json: string) {
         const { kind } = JSON.parse(json) as { kind: string };
         read.set(count.turn, (read.get(count.turn) ?? 0) + (kind === 'event' ? 1 : 0));
         return parse.call(this, json);
@@ -97,7 +97,7 @@ describe('the turns of long work', () => {
       expect([...read.values()].reduce((sum, events) => sum + events, 0)).to.equal(100 + 99 + 98 + 97);
       expect(Math.max(...read.values())).to.equal(10);
     } finally {
-      UnpublishedRecords.prototype.parse = parse;
+      CallerDatabase.prototype.parse = parse;
       await gateway.stop();
     }
   });

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { CallContext } from '../../src/calendar/request.ts';
 import { MAX_UNPUBLISHED_DATABASES } from '../../src/calendar/unpublished-records.ts';
 import { ApiError, CmsUnavailable } from '../../src/errors.ts';
-import type { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
+import type { CallerDatabase } from '../../src/store/caller-database.ts';
 import { CREDENTIALS, type FakeCms } from '../cms/fake-cms.ts';
 import type { TestGateway } from '../start-gateway.ts';
 import { seededGateway } from './seeded-gateway.ts';
@@ -20,7 +20,7 @@ describe('the unpublished records of callers', () => {
   });
   afterEach(() => gateway.stop());
 
-  const use = <T>(userId: number, work: (records: UnpublishedRecords) => Promise<T>): Promise<T> =>
+  const use = <T>(userId: number, work: (records: CallerDatabase) => Promise<T>): Promise<T> =>
     gateway.services.unpublishedRecords.use(callerWith(userId), {}, ({ records }) => work(records));
   const databaseOf = (userId: number): Promise<string> => use(userId, async ({ callerSchema }) => callerSchema);
 

@@ -11,11 +11,11 @@ import {
   type PostRecord,
   type TermRecord,
 } from '../../src/model/records.ts';
+import { CallerDatabase } from '../../src/store/caller-database.ts';
 import type { VisibleRecords } from '../../src/store/database.ts';
 import { EVENT_ORDER_COLUMNS, type EventFilter, type EventOrder } from '../../src/store/list-events.ts';
 import type { LinkedFilter, PageWindow, TermFilter } from '../../src/store/lists.ts';
 import { Replica } from '../../src/store/replica.ts';
-import { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
 import { remove, upsert } from './changes.ts';
 import {
   anyEvent,
@@ -201,7 +201,7 @@ export function build({ first, changed, deleted, seen }: World): {
   const isOwn = ({ status, author }: PostRecord) =>
     status !== 'publish' &&
     (seen.anyAuthor.includes(status) || (seen.userId === author && seen.ownOnly.includes(status)));
-  const own = new UnpublishedRecords(replica.db, 1);
+  const own = new CallerDatabase(replica.db, 1);
   own.add(all.filter(isOwn).map((record) => ({ ...record, title: 'before' })));
   own.add(all.filter(isOwn));
   const seenBy = (visible: VisibleRecords, records: PostRecord[]): Seen => ({

@@ -4,11 +4,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type EventRecord, FIRST_EMBEDDED_ID, isTermRecord, type LinkedRecord } from '../../src/model/records.ts';
+import { CallerDatabase } from '../../src/store/caller-database.ts';
 import { listEvents } from '../../src/store/list-events.ts';
 import { isLinkedToEvent, listLinked, listTerms, type TermFilter, termCount } from '../../src/store/lists.ts';
 import { withDescendants } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
-import { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
 import { build, eventsOf, linkedFilter, records, runs, termFilter, untestedConditions } from './arbitrary-lists.ts';
 import { remove, upsert } from './changes.ts';
 import { expectedLinked, expectedTerms, withoutProtected } from './list-oracle.ts';
@@ -106,7 +106,7 @@ describe('lists of venues, organizers and terms', () => {
       ).to.deep.equal([isListed, isLinked]);
     }
     remove(replica, 'event', [1]);
-    const own = new UnpublishedRecords(replica.db, 0);
+    const own = new CallerDatabase(replica.db, 0);
     own.add([event(2, { status: 'draft', venues: [inside] })]);
     expect([listLinked(replica.db, 'venue', page).total, listLinked(own, 'venue', page).total]).to.deep.equal([0, 1]);
     replica.close();
@@ -117,7 +117,7 @@ describe('lists of venues, organizers and terms', () => {
     const filter = { upcomingFromUtc: '2025-12-30 00:00:00', limit: 9, offset: 0 };
     const mine = { status: 'pending', organizers: [16] };
     upsert(replica, [organizer(16)]);
-    const own = new UnpublishedRecords(replica.db, 0);
+    const own = new CallerDatabase(replica.db, 0);
     own.add([event(104, { ...mine, hidden: true })]);
     expect(listLinked(own, 'organizer', filter)).to.deep.equal({ ids: [], total: 0 });
     own.add([event(104, mine)]);

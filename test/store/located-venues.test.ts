@@ -2,9 +2,9 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { CallerDatabase } from '../../src/store/caller-database.ts';
 import { type Coordinates, distanceKm, locatedVenueIds } from '../../src/store/located-venues.ts';
 import { Replica } from '../../src/store/replica.ts';
-import { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
 import { remove, upsert } from './changes.ts';
 import { venue } from './sample-records.ts';
 
@@ -80,7 +80,7 @@ describe('the search for venues by coordinates', () => {
           );
           const isPublic = ({ status }: (typeof venues)[number]) => status === 'publish';
           upsert(replica, venues.filter(isPublic));
-          const own = new UnpublishedRecords(replica.db, 0);
+          const own = new CallerDatabase(replica.db, 0);
           own.add(venues.filter((record) => !isPublic(record)));
           const isFound = ({ status, protected: isProtected, latitude }: (typeof venues)[number]) =>
             latitude !== null && !isProtected && status !== 'trash';

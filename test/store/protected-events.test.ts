@@ -1,10 +1,10 @@
 // Lists reveal nothing about a protected event that its password hides.
 
 import { expect } from 'chai';
+import { CallerDatabase } from '../../src/store/caller-database.ts';
 import { type EventFilter, listEvents } from '../../src/store/list-events.ts';
 import { type LinkedFilter, listLinked, listTerms, termCount } from '../../src/store/lists.ts';
 import { Replica } from '../../src/store/replica.ts';
-import { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
 import { upsert } from './changes.ts';
 import { event, organizer, term, venue } from './sample-records.ts';
 
@@ -15,7 +15,7 @@ describe('a protected event', () => {
     const closed = { ...links, protected: true, featured: true, parent: 2, startUtc: '2026-06-01 08:00:00' };
     upsert(replica, [event(1, closed), venue(5), organizer(6), term('category', 8), term('tag', 9)]);
     const page = { limit: 9, offset: 0 };
-    const own = new UnpublishedRecords(replica.db, 0);
+    const own = new CallerDatabase(replica.db, 0);
     own.add([event(3, { ...closed, status: 'draft', categories: [] })]);
     for (const visible of [replica.db, own]) {
       const shown = visible === own ? [1, 3] : [1];

@@ -7,11 +7,11 @@ import { deletePost, insertPost } from './post-rows.ts';
 import { recordTables, TARGET_KIND } from './schema.ts';
 import { inJson, readingAsCaller, type Sql, sql } from './sql.ts';
 
-export class UnpublishedRecords implements VisibleRecords {
+export class CallerDatabase implements VisibleRecords {
   readonly callerSchema: string;
   readonly #db: Database;
   #version = 0;
-  /** What the records take as JSON. */
+  /** What the added records took as JSON, also those that later ones replaced. */
   bytes = 0;
 
   /** @param number that no other open one of this database has */
