@@ -165,7 +165,6 @@ export async function refreshRecords(
     missing.push(...slice.filter((id) => !existing.has(id)));
     firstReadMark ||= readMark;
   }
-  if (missing.length === 0) return;
   const { suspended } = memory.kinds[spec.kind];
   const stored = [...stampsById(context.replica.db, spec.kind, missing).keys()];
   // Of 7 (a webhook named it), 8 (suspended) and 9, only 9 is unexpected. If it is one of many, `suspended` gets it:
@@ -242,13 +241,12 @@ const SAMPLE = 5;
  */
 export function suspendMassDeletion(context: SyncContext, spec: KindMapping, missing: readonly number[]): boolean {
   const { memory, clockMs } = context;
-  const ofKind = memory.kinds[spec.kind];
-  const { suspended } = ofKind;
+  const { suspended } = memory.kinds[spec.kind];
   const deletions = missing.length + suspended.size;
   const isMass = deletions > FEW_DELETIONS && deletions > countRecords(context, spec) * MAX_FRACTION;
   if (missing.length === 0 || !memory.state.complete || !isMass) return false;
   logDecision(context, spec.collection, 'the deletion waits for confirmation', { ids: missing });
-  if (suspended.size === 0) ofKind.existingId = undefined;
+  if (suspended.size === 0) memory.kinds[spec.kind].existingId = undefined;
   for (const id of missing) suspended.set(id, clockMs());
   return true;
 }
