@@ -8,7 +8,7 @@ import type { State } from './state.ts';
 
 const ITEM_METHODS = { posts: 'GET, DELETE, POST, PUT, PATCH', terms: 'GET, POST, PUT, PATCH, DELETE' };
 
-/** `GET` alone for anonymous actors, and while the CMS is away. */
+/** `GET` alone for anonymous actors, and while the CMS is away. The order of the methods is WordPress's. */
 export async function allowHeader(state: State, services: Services): Promise<string> {
   return state.actor.account ? methodsOf(state, services).catch(() => 'GET') : 'GET';
 }
@@ -17,16 +17,14 @@ async function methodsOf({ actor, path, matchedRoute, apiResponse }: State, serv
   const { kind, by, addition } = matchedRoute ?? {};
   if (!kind || addition) return 'GET';
   const permissions = await services.permissions.of(kind, actor);
-  if (isTermKind(kind)) {
-    if (!can(actor, 'manageTerms', permissions)) return 'GET';
-    return by ? ITEM_METHODS.terms : 'GET, POST';
-  }
-  if (!can(actor, 'edit', permissions)) return 'GET';
+  const isTerm = isTermKind(kind);
+  if (!can(actor, isTerm ? 'manageTerms' : 'edit', permissions)) return 'GET';
   if (!by) return 'GET, POST';
+  if (isTerm) return ITEM_METHODS.terms;
   const segment = path.split('/').at(-1) ?? '';
   const id = by === 'id' ? Number(segment) : idsBySlug(services.replica.db, kind, segment)[0];
   const record = id === undefined ? undefined : getRecord(services.replica.db, kind, id);
-  // Staff read as editors what visitors do not see.
-  const mayEdit = record ? mayEditPublished(actor, record.author, permissions) : (apiResponse?.status ?? 404) < 300;
-  return mayEdit ? ITEM_METHODS.posts : 'GET';
+  if (record) return mayEditPublished(actor, record.author, permissions) ? ITEM_METHODS.posts : 'GET';
+  // Visitors do not see it, such as a draft: an actor who got it reads as an editor.
+  return apiResponse && apiResponse.status < 300 ? ITEM_METHODS.posts : 'GET';
 }

@@ -79,10 +79,10 @@ export class Idempotency {
   /**
    * Runs the create under a claimed key, and stores its result. Of a create that fails:
    *
-   *     whether the CMS has the record is unknown    `unknown`
-   *     the CMS has it, a later step failed          `done`: the error, or of a 503, which asks for a retry, the record
-   *     the CMS may have written it                  `done`: the error
-   *     the CMS has refused it, or never got it      nothing: the next request with the key is a create of its own
+   *     1  whether the CMS has the record is unknown   `unknown`
+   *     2  the CMS has it, a later step failed         `done`: the error, or of a 503, which asks to retry, the record
+   *     3  the CMS may have written it                 `done`: the error
+   *     4  the CMS has refused it, or never got it     nothing: the next request with the key is a create of its own
    */
   async #run(creationKey: string, claimed: IdempotencyEntry, createRequest: CreateRequest): Promise<ApiResponse> {
     const { create, kind, request } = createRequest;
@@ -109,8 +109,9 @@ export class Idempotency {
     } catch (error) {
       if (isLost) throw error;
       const { isUnexpected: _, ...response } = errorResponse(error);
-      // A later step has failed, such as moving the new event to the trash.
+      // Set once the CMS has the record: a later step has failed, such as moving the new event to the trash.
       const created = request.created?.find((each) => each.kind === kind);
+      // The rows: 1; 2 of a 503; 2 of another error, and 3; 4.
       if (response.body.code === 'calendar_outcome_unknown') await store({ state: 'unknown', response });
       else if (created && response.status === 503) await store({ state: 'done', id: created.id });
       else if (created || (isSent && mayHaveWritten(error))) await store({ state: 'done', response });
@@ -127,9 +128,8 @@ export class Idempotency {
       await this.#keys.delete(creationKey).catch(this.#warn);
       throw error;
     });
-    return id === undefined
-      ? this.#run(creationKey, claim, create)
-      : this.#replayCreated(creationKey, claim, id, create);
+    if (id === undefined) return this.#run(creationKey, claim, create);
+    return this.#replayCreated(creationKey, claim, id, create);
   }
 
   /** Resolves a create with an unknown outcome: the companion plugin knows what was created with the key. */
@@ -144,9 +144,8 @@ export class Idempotency {
       throw createInProgress();
     }
     if (entry.response) return replayed(entry.response);
-    throw unavailableError(
-      new CmsUnavailable('reset', 'the gateway that sent the create ended', { outcomeUnknown: true }),
-    );
+    const cause = new CmsUnavailable('reset', 'the gateway that sent the create ended', { outcomeUnknown: true });
+    throw unavailableError(cause);
   }
 
   /** The CMS has the record of this key: stores its id, and answers as to every later retry. */

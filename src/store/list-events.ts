@@ -117,10 +117,7 @@ const INDEXED_LETTERS = { min: 3, max: 24 };
 
 const lettersOf = ({ text }: SearchWord): string[] => [...fold(text)];
 
-/**
- * True for a word that the index cannot answer, so that all texts are read: one of two letters, and an excluded long
- * one, of which the index knows the beginning alone.
- */
+/** True for a word that the index cannot answer, so that all texts are read: the last row of `idsWithWords`. */
 export function isSoughtInTexts(word: SearchWord): boolean {
   const { length } = lettersOf(word);
   return length < INDEXED_LETTERS.min || (word.not && length > INDEXED_LETTERS.max);
@@ -133,15 +130,21 @@ function matchOf(words: readonly SearchWord[], not: boolean): string {
   return phrases.map((phrase) => `"${phrase}"`).join(not ? ' OR ' : ' AND ');
 }
 
-/** The ids of the texts with the words: of `jazz -rock dj` the index finds `jazz` and `rock`, the texts have `dj`. */
+/**
+ * The ids of the texts with the words. The index knows of a long word, one of over 24 letters, the beginning alone.
+ *
+ *     jazz                  MATCH '"jazz"'
+ *     a long word           MATCH its first 24 letters, and instr(x.folded, the word) > 0 in what that finds
+ *     -rock                 NOT IN (... MATCH '"rock"')
+ *     dj, -dj, -long word   instr(x.folded, the word) > 0, or of an excluded one = 0
+ */
 function idsWithWords(words: readonly SearchWord[], callerSchema?: string): Sql {
   const found = matchOf(words, false);
   const excluded = matchOf(words, true);
   const inText = words.filter((word) => isSoughtInTexts(word) || lettersOf(word).length > INDEXED_LETTERS.max);
-  const conditions: Sql[] = [];
-  if (found) conditions.push(sql`x.event_fts MATCH ${found}`);
-  if (excluded) conditions.push(sql`x.rowid NOT IN (SELECT rowid FROM event_fts WHERE event_fts MATCH ${excluded})`);
-  conditions.push(...containsWords(inText, 'x.folded'));
+  const conditions = containsWords(inText, 'x.folded');
+  if (excluded) conditions.unshift(sql`x.rowid NOT IN (SELECT rowid FROM event_fts WHERE event_fts MATCH ${excluded})`);
+  if (found) conditions.unshift(sql`x.event_fts MATCH ${found}`);
   const texts = raw(found ? 'event_fts' : 'main.event_text');
   const ofPublic = sql`SELECT x.rowid AS id FROM ${texts} x WHERE ${and(conditions)}`;
   if (callerSchema === undefined) return ofPublic;

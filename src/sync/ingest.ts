@@ -165,10 +165,10 @@ export async function refreshRecords(
     missing.push(...slice.filter((id) => !existing.has(id)));
     firstReadMark ||= readMark;
   }
-  if (missing.length === 0) return;
   const { suspended } = memory.kinds[spec.kind];
   const stored = [...stampsById(context.replica.db, spec.kind, missing).keys()];
-  // Of 7 (a webhook named it), 8 (suspended) and 9, only 9 is unexpected. If it is one of many, it is suspended too.
+  // Of 7 (a webhook named it), 8 (suspended) and 9, only 9 is unexpected. If it is one of many, `suspended` gets it:
+  // `deletable` has 7 alone then, and 7 and 9 otherwise.
   const unexpected = stored.filter((id) => !deletableAtOnce.has(id) && !suspended.has(id));
   suspendMassDeletion(context, spec, unexpected);
   // Also those that the replica lacks: of an event that a poll has found gone before, a webhook may say only now that
@@ -221,8 +221,9 @@ async function deleteRecords(
     if (spec.storedAs === 'terms' && kind !== 'event')
       for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));
     const removed = await apply(context, spec, { deletes: [{ kind, ids: deletable, trashed }] });
+    // During `apply` a webhook may have said that 12 is in the trash: its own read of 12 needs the mark.
     for (const id of deletable) if (!isOutdated(memory, kind, id, readMark)) trashed.delete(id);
-    logDecision(context, spec.collection, 'delete', { ids: batch, removed });
+    if (deletable.length > 0) logDecision(context, spec.collection, 'delete', { ids: deletable, removed });
     memory.tally.removed += removed;
   }
 }
@@ -240,13 +241,12 @@ const SAMPLE = 5;
  */
 export function suspendMassDeletion(context: SyncContext, spec: KindMapping, missing: readonly number[]): boolean {
   const { memory, clockMs } = context;
-  const ofKind = memory.kinds[spec.kind];
-  const { suspended } = ofKind;
+  const { suspended } = memory.kinds[spec.kind];
   const deletions = missing.length + suspended.size;
   const isMass = deletions > FEW_DELETIONS && deletions > countRecords(context, spec) * MAX_FRACTION;
   if (missing.length === 0 || !memory.state.complete || !isMass) return false;
   logDecision(context, spec.collection, 'the deletion waits for confirmation', { ids: missing });
-  if (suspended.size === 0) ofKind.existingId = undefined;
+  if (suspended.size === 0) memory.kinds[spec.kind].existingId = undefined;
   for (const id of missing) suspended.set(id, clockMs());
   return true;
 }

@@ -121,8 +121,7 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
   const terms = base === undefined ? [] : await listAll(context, plainCollection(base, 'terms'), 'slug');
   const fingerprint = JSON.stringify([memory.kinds[field.kind].revision, terms]);
   if (memory.linksBuiltFrom.get(field) === fingerprint) return;
-  const detail = base === undefined ? 'mapped' : 'slug';
-  const records = await listAll(context, linked, detail);
+  const records = await listAll(context, linked, base === undefined ? 'mapped' : 'slug');
   const table = field.buildTable(records, terms);
   const before = memory.linkTables[field.field];
   memory.linkTables = { ...memory.linkTables, [field.field]: table };

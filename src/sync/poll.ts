@@ -1,6 +1,7 @@
 // Owns what is read between two scans: the poll, which looks for changes in each collection and in the media library;
 // and records that are known to have changed, from a webhook, a write or another gateway. In the sync `readX` only asks
-// the CMS, `refreshX` also brings the replica in line, and `fetchX` first finds out of which records.
+// the CMS, `refreshX` also brings the replica in line. So does `fetchX`: of records that a list or the replica shows to
+// be new or missing (`fetchModified`, `fetchMissingImages`), or that somebody named (`fetchChanged`, `fetchBatch`).
 
 import type { KindMapping } from '../mapping/mapping.ts';
 import { type Kind, type KindOrImage, seriesIdOf, UNKNOWN_SITE } from '../model/records.ts';
@@ -70,16 +71,15 @@ export async function refreshSite(context: SyncContext): Promise<void> {
 /** Fetches what was modified since the last poll. Resolves with the total. */
 async function fetchModified(context: SyncContext, spec: KindMapping): Promise<number> {
   const { pageSize, memory } = context;
-  const { kind } = spec;
   const read = (request: PageRequest) => readPage(context, spec, request);
-  const options = { polledMs: memory.polled[kind], detail: 'stamp', pageSize } as const;
+  const options = { polledMs: memory.polled[spec.kind], detail: 'stamp', pageSize } as const;
   const { stamps, recentIds, total, cmsTimeMs } = await listModified(read, options);
   const differing = findDiffering(context, spec, stamps);
   for (const id of differing) recentIds.delete(id);
   await refreshRecords(context, spec, differing, { reason: 'the list of changes differs' });
   // The last poll may have read them between two edits of one second (`SAME_SECOND_MS`).
   await refreshRecords(context, spec, [...recentIds], { reason: 'modified since the last poll began' });
-  memory.polled[kind] = cmsTimeMs;
+  memory.polled[spec.kind] = cmsTimeMs;
   return total;
 }
 

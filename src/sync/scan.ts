@@ -49,10 +49,9 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
  */
 async function copyUnlessAbsent(context: SyncContext, spec: KindMapping): Promise<void> {
   const { initialSync } = context.memory;
-  const { kind, collection: name } = spec;
   const copy = () => copyCollection(context, spec).then(() => true);
-  if (await noteIfUnreadable(context, name, copy, spec)) return;
-  if (initialSync[kind] !== undefined || kind === 'event') throw unreadableError(context, spec);
+  if (await noteIfUnreadable(context, spec.collection, copy, spec)) return;
+  if (initialSync[spec.kind] !== undefined || spec.kind === 'event') throw unreadableError(context, spec);
 }
 
 async function copyCollection(context: SyncContext, spec: KindMapping): Promise<void> {
@@ -127,10 +126,9 @@ async function scanCollections(context: SyncContext, scan: Scan): Promise<boolea
   const { memory } = context;
   while (scan.remaining.length > 0) {
     const spec = scan.remaining[0]!;
-    const { collection: name } = spec;
     // The poll has just seen which collections cannot be read: the scan passes by these.
-    if (!memory.unreadable.has(name)) {
-      const end = await noteIfUnreadable(context, name, () => scanPages(context, spec, scan));
+    if (!memory.unreadable.has(spec.collection)) {
+      const end = await noteIfUnreadable(context, spec.collection, () => scanPages(context, spec, scan));
       if (end === 'has more pages' || memory.scan !== scan) return false;
     }
     scan.remaining.shift();

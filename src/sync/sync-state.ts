@@ -36,15 +36,22 @@ export interface SyncState {
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 
-/** The state of a gateway that has just started with an empty replica. */
 export function initialSyncState(nowMs: number): SyncState {
   return { phase: 'empty', sinceMs: nowMs, complete: false, lastCaughtUpMs: undefined, failures: 0, reason: undefined };
 }
 
+/**
+ *     event           before the replica is complete   afterwards
+ *     syncStarted     syncing                          the same state
+ *     opened          stale                            (only the first event is)
+ *     polled          live; with a reason stale        live; with a reason stale
+ *     failed          unreachable                      stale; from the second failure in a row unreachable
+ *     replicaFailed   the same state                   stale
+ */
 export function transition(current: SyncState, event: SyncEvent, nowMs: number): SyncState {
   const next = { ...current, ...changesBy(current, event, nowMs) };
-  const state = stateAfter(next, event);
-  return { ...next, phase: state, sinceMs: state === current.phase ? current.sinceMs : nowMs };
+  const phase = phaseAfter(next, event);
+  return { ...next, phase, sinceMs: phase === current.phase ? current.sinceMs : nowMs };
 }
 
 function changesBy({ complete, failures }: SyncState, event: SyncEvent, nowMs: number): Partial<SyncState> {
@@ -54,19 +61,17 @@ function changesBy({ complete, failures }: SyncState, event: SyncEvent, nowMs: n
     case 'opened':
       return { complete: true, lastCaughtUpMs: event.lastCaughtUpMs, reason: 'opened from disk' };
     case 'polled':
-      return {
-        ...{ complete: true, failures: 0, reason: event.reason },
-        ...(event.reason === undefined && { lastCaughtUpMs: nowMs }),
-      };
+      if (event.reason !== undefined) return { complete: true, failures: 0, reason: event.reason };
+      return { complete: true, failures: 0, reason: undefined, lastCaughtUpMs: nowMs };
     case 'failed':
     case 'replicaFailed':
       return { failures: failures + 1, reason: event.reason };
   }
 }
 
-function stateAfter({ phase: state, complete, failures, reason }: SyncState, { type }: SyncEvent): ReplicaState {
-  if (type === 'syncStarted') return complete ? state : 'syncing';
-  if (!complete) return type === 'failed' ? 'unreachable' : state;
+function phaseAfter({ phase, complete, failures, reason }: SyncState, { type }: SyncEvent): ReplicaState {
+  if (type === 'syncStarted') return complete ? phase : 'syncing';
+  if (!complete) return type === 'failed' ? 'unreachable' : phase;
   if (reason === undefined) return 'live';
   return type === 'failed' && failures > 1 ? 'unreachable' : 'stale';
 }

@@ -214,9 +214,7 @@ export class Sync {
     return this.#context.memory.linkTables;
   }
 
-  /**
-   * Refreshes these tables, for a venue or organizer that was just created. Throws `CmsUnavailable` and `CmsRejected`.
-   */
+  /** Refreshes them, for a venue or organizer that was just created. Throws `CmsUnavailable` and `CmsRejected`. */
   refreshLinkTables(): Promise<void> {
     return refreshLinkTables(this.#context);
   }

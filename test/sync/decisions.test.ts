@@ -53,6 +53,26 @@ describe('the decisions of the sync', () => {
     ]);
   });
 
+  for (const [gone, deletedByPoll] of [
+    [[10, 11], [11]],
+    [[10], []],
+  ] as const)
+    it(`name as deleted [${deletedByPoll}] of [${gone}], if 10 is written while a poll reads it`, async () => {
+      for (const id of gone) site.cms.erase(id);
+      let fetched = Promise.resolve();
+      site.cms.afterRequest = ({ ids }) => {
+        if (!ids?.includes(10)) return;
+        site.cms.afterRequest = undefined;
+        fetched = site.sync.fetchWritten([{ kind: 'event', id: 10 }]);
+      };
+      await site.poll();
+      await fetched;
+      const deletions = decisions().filter(({ decision }) => decision === 'delete');
+      expect(deletions).to.have.deep.members(
+        [...deletedByPoll, 10].map((id) => events('delete', { ids: [id], removed: 1 })),
+      );
+    });
+
   it('name a webhook', async () => {
     site.cms.edit(10, { title: 'Edited' });
     await site.sync.fetchChanged([{ kind: 'event', id: 10 }]);

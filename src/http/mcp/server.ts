@@ -53,8 +53,8 @@ export function createMcpServer(listener: RequestListener, options: McpOptions):
     // Only what the schema names gets into a request: `_method` would make another one of it.
     const check = checks.get(tool)!;
     if (!check(args)) {
-      const unknown = check.errors?.[0]?.params.additionalProperty ?? '';
-      const reason = `${ajv.errorsText(check.errors, { dataVar: '' })} ${unknown}`.trim();
+      const unnamedByAjv = check.errors?.[0]?.params.additionalProperty ?? '';
+      const reason = `${ajv.errorsText(check.errors, { dataVar: '' })} ${unnamedByAjv}`.trim();
       const names = Object.keys(tool.inputSchema.properties!).join(', ');
       return failure(`Invalid arguments: ${reason.slice(0, 500)}. The tool has: ${names}`);
     }
@@ -100,7 +100,8 @@ const { createServer, request } = process.getBuiltinModule('node:http');
 const PASSED_ON = [...CALLER_HEADERS, 'X-Forwarded-For', 'X-Calendar-Min-Version', 'Cache-Control'];
 
 function createApiClient(listener: RequestListener, bodyBytes: number) {
-  // It listens nowhere: each call gives it a connection. Node itself would answer a long path, without JSON.
+  // It listens nowhere: each call gives it a connection. Node itself would answer a longer path, without JSON. In a
+  // query each byte of an argument may take three: `é`, two bytes, is `%C3%A9`. The rest is for the other headers.
   const server = createServer({ maxHeaderSize: 4 * bodyBytes }, listener);
 
   return async function callApi({ req, state }: Context, { method, path, values }: Tool, args: JsonObject) {
@@ -110,8 +111,7 @@ function createApiClient(listener: RequestListener, bodyBytes: number) {
     if (isDryRun) dryRunSockets.add(connection);
     server.emit('connection', connection);
     const passedOn = PASSED_ON.map((name) => [name, req.headers[name.toLowerCase()]]).filter(([, value]) => value);
-    // Lists as CSV.
-    const query = new URLSearchParams(sent as Record<string, string>);
+    const query = new URLSearchParams(sent as Record<string, string>); // lists as CSV
     const body = method === 'GET' ? '' : JSON.stringify(sent);
     const clientRequest = request({
       method,

@@ -126,7 +126,7 @@ function comparableOf({ source, ownId: id, event }: SourceRow, shared: ReadonlyS
  * on the site's clock, if its plugin lists all events so: 12:00 in New York for 18:00 in Berlin.
  */
 function siteEventsAt({ db, site }: Pass, startUtc: string, events: readonly Comparable[]): Comparable[] {
-  const isListedBySite = site.settings?.timezoneMode === 'site' && startUtc !== '';
+  const isListedBySite = site.settings?.timezoneMode === 'site';
   const siteStart = isListedBySite ? utcToWall(startUtc, zoneOrUtc(site.timezone)) : undefined;
   const starts = new Set(events.map(({ start }) => siteStart ?? start));
   return [...starts].flatMap((start) =>

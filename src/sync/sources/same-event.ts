@@ -75,13 +75,12 @@ function whyTheSame(a: Comparable, b: Comparable): string | undefined {
   if (shared?.startsWith('url ')) return 'same address and start';
   if (shared === undefined) return undefined;
   // A host may have two courses of one name at one time, in two places.
-  if (a.places.length > 0 && b.places.length > 0)
-    return a.places.some((place) => b.places.some((other) => isSamePlace(place, other)))
-      ? 'same title, start and place'
-      : undefined;
-  return b.organizers.some((host) => host !== '' && a.organizers.includes(host))
-    ? 'same title, start and host'
-    : undefined;
+  if (a.places.length > 0 && b.places.length > 0) {
+    const isOfBoth = a.places.some((place) => b.places.some((other) => isSamePlace(place, other)));
+    return isOfBoth ? 'same title, start and place' : undefined;
+  }
+  const hasHostOfBoth = b.organizers.some((host) => host !== '' && a.organizers.includes(host));
+  return hasHostOfBoth ? 'same title, start and host' : undefined;
 }
 
 /** About 500 metres. */
