@@ -20,17 +20,23 @@ export interface WriteTarget {
   zones: Zones;
 }
 
+/**
+ * The lists of paths, here and in the kind's `KindMapping`. With `"fields": { "title": { "read": "hall[0].name", "write":
+ * "meta.hall" }, "cost": { "at": "meta.fee" } }` they are
+ *
+ *   selectedPaths   of the title: ['hall']         what reading needs
+ *   storedPaths     of the title: ['meta.hall']    where it is written, or would be if it were not read-only
+ *   readPaths       ['hall', 'meta.fee']           the `selectedPaths` of all fields of the kind
+ *   writtenPaths    title -> ['meta.hall'], cost -> ['meta.fee']: the `storedPaths` of its writable fields
+ *   requiredPaths   ['hall']                       without them no record can be read (the title is required)
+ */
 export interface FieldAccessor {
   /** Returns `undefined` if nothing usable is stored. */
   read(cmsRecord: CmsRecord, zones: Zones): unknown;
   /** Absent for a read-only field. @throws UnrepresentableValue */
   write?: (value: unknown, target: WriteTarget) => void;
-  /**
-   * Paths that reading needs: of `{ "read": "hall[0].name", "write": "meta.hall" }` it is `['hall']`. `_fields` of
-   * WordPress names them; an account of Payload that lists drafts must be able to read all of them.
-   */
+  /** `_fields` of WordPress names them; an account of Payload that lists drafts must be able to read all of them. */
   selectedPaths: string[];
-  /** The paths at which the field is written, or would be if it were not read-only: `['meta.hall']` of the same. */
   storedPaths: string[];
   /** As `Codec.needsZone`. */
   needsZone?: boolean;
