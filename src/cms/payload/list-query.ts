@@ -103,7 +103,6 @@ export function listQuery(ids: Ids, spec: CollectionSpec, request: ListRequest, 
     conditions.push({ '[updatedAt][greater_than_equal]': nextSecond(modifiedAfterUtc) });
   const { limit, page, skip, take } = payloadPage(request);
   const query: Query = {
-    depth: 0,
     limit,
     page,
     ...spec.recordParams,
