@@ -21,8 +21,8 @@ export interface WriteTarget {
 }
 
 /**
- * The lists of paths, here and in the kind's `KindMapping`. With `"fields": { "title": { "read": "hall[0].name", "write":
- * "meta.hall" }, "cost": { "at": "meta.fee" } }` they are
+ * The lists of paths, here and in the kind's `KindMapping`. With the `cost` at `meta.fee`, and the title at
+ * `{ "read": "hall[0].name", "write": "meta.hall" }`, they are
  *
  *   selectedPaths   of the title: ['hall']         what reading needs
  *   storedPaths     of the title: ['meta.hall']    where it is written, or would be if it were not read-only
@@ -30,7 +30,7 @@ export interface WriteTarget {
  *   writtenPaths    title -> ['meta.hall'], cost -> ['meta.fee']: the `storedPaths` of its writable fields
  *   requiredPaths   ['hall']                       without them no record can be read (the title is required)
  */
-export interface FieldAccessor {
+export interface FieldAccessor extends Pick<Codec, 'needsZone' | 'isNumeric'> {
   /** Returns `undefined` if nothing usable is stored. */
   read(cmsRecord: CmsRecord, zones: Zones): unknown;
   /** Absent for a read-only field. @throws UnrepresentableValue */
@@ -38,14 +38,10 @@ export interface FieldAccessor {
   /** `_fields` of WordPress names them; an account of Payload that lists drafts must be able to read all of them. */
   selectedPaths: string[];
   storedPaths: string[];
-  /** As `Codec.needsZone`. */
-  needsZone?: boolean;
   /** Writing depends on what is stored, so it needs the CMS record before the write. */
   needsCurrent?: boolean;
   /** The value is a part of a JSON text at its path. Other fields may be in the same text. */
   isPartOfText?: boolean;
-  /** As `Codec.isNumeric`. */
-  isNumeric?: boolean;
 }
 
 /** Converts between a field's value and what the CMS stores. */

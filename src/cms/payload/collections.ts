@@ -118,8 +118,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
       if (!hasTrash) throw new CmsRejected('no-trash', `"${spec.collection}" has no trash.`);
       await assertNoPendingDraft(spec, id, callOptions);
       try {
-        const json = { deletedAt: new Date(nowMs()).toISOString() };
-        return await patch(spec, id, queryOf(), json, callOptions);
+        return await patch(spec, id, queryOf(), { deletedAt: new Date(nowMs()).toISOString() }, callOptions);
       } catch (error) {
         if (!(error instanceof CmsRejected) || error.kind !== 'not-found') throw error;
         const { status } = await collections.read(spec, id, { view: 'editor' }, callOptions);
@@ -208,10 +207,7 @@ const MAX_SLUG_LENGTH = 150;
 /** `yoga-2` to `yoga-5`; then eight random characters. */
 const MAX_SLUG_NUMBER = 5;
 
-/**
- * Runs a create, and again with another slug if its own is taken, as the original API does: Payload rejects it, and has
- * written nothing.
- */
+/** Runs a create, and again with another slug if its own is taken: Payload rejects it, and has written nothing. */
 async function createUnique(
   spec: CollectionSpec,
   body: CmsRecord,
