@@ -46,10 +46,7 @@ export function openSite(url: string, credentials: Credentials, settings: CallSe
   };
 }
 
-/**
- * Reads the site's own description; with the service account if the site refuses anonymous readers. Throws
- * `CmsRejected` and `CmsUnavailable`.
- */
+/** With the service account if the site refuses anonymous readers. Throws `CmsRejected` and `CmsUnavailable`. */
 export async function readSite({ cms, credentials }: Pick<SiteConnection, 'cms' | 'credentials'>): Promise<Site> {
   try {
     return await cms.site();
