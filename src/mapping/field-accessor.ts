@@ -21,14 +21,14 @@ export interface WriteTarget {
 }
 
 /**
- * The lists of paths, here and in the kind's `KindMapping`. With the `cost` at `meta.fee`, and the title at
+ * The lists of paths, here, in `KindMapping` and in cms-rules.ts. With the `cost` at `meta.fee`, and the title at
  * `{ "read": "hall[0].name", "write": "meta.hall" }`, they are
  *
  *   selectedPaths   of the title: ['hall']         what reading needs
  *   storedPaths     of the title: ['meta.hall']    where it is written, or would be if it were not read-only
  *   readPaths       ['hall', 'meta.fee']           the `selectedPaths` of all fields of the kind
  *   writtenPaths    title -> ['meta.hall'], cost -> ['meta.fee']: the `storedPaths` of its writable fields
- *   requiredPaths   ['hall']                       without them no record can be read (the title is required)
+ *   requiredPaths   ['hall']                       what no record may lack: of required fields, as the title is, and of `hidden`
  */
 export interface FieldAccessor extends Pick<Codec, 'needsZone' | 'isNumeric'> {
   /** Returns `undefined` if nothing usable is stored. */

@@ -163,7 +163,7 @@ export function sendDependentTogether(
 ): CompiledField[] {
   const writable = fields.filter(isWritable);
   const hasZone = writable.some(({ name }) => name === 'timezone');
-  // The parts of a JSON text fit in any case.
+  // Start and end always fit if each is a part of its own of one JSON text.
   const exclusive = writable.filter(({ accessor }) => !accessor.isPartOfText);
   return fields.map((field) => {
     if (!isWritable(field)) return field;
