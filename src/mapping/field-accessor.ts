@@ -28,7 +28,7 @@ export interface WriteTarget {
  *   storedPaths     of the title: ['meta.hall']    where it is written, or would be if it were not read-only
  *   readPaths       ['hall', 'meta.fee']           the `selectedPaths` of all fields of the kind
  *   writtenPaths    title -> ['meta.hall'], cost -> ['meta.fee']: the `storedPaths` of its writable fields
- *   requiredPaths   ['hall']                       what no record may lack: of required fields, as the title is, and of `hidden`
+ *   requiredPaths   ['hall']                       those of required fields, such as the title, and of `hidden`
  */
 export interface FieldAccessor extends Pick<Codec, 'needsZone' | 'isNumeric'> {
   /** Returns `undefined` if nothing usable is stored. */
