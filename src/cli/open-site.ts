@@ -26,17 +26,14 @@ type CallSettings = Partial<Pick<CmsClientOptions, 'limits' | 'userAgent'>>;
  * Sends no request before the first call. `url` is the site's address in a browser.
  * @param payload the mapping of a Payload site, whose adapter needs the collections. Its id map is forgotten at the end
  */
-export function openSite(
-  url: string,
-  credentials: Credentials,
-  { limits, userAgent }: CallSettings,
-  payload?: Mapping,
-) {
+export function openSite(url: string, credentials: Credentials, settings: CallSettings, payload?: Mapping) {
+  const { limits, userAgent } = settings;
   const options = { url, limits, userAgent, observe: () => undefined };
-  const client = createCmsClient(options);
   const address = new URL(url);
   const mapped = payload && { site: payload.file.payload, specs: Object.values(payload.kinds), idMap: new IdMap() };
   const cms: Cms = mapped ? createPayload({ ...options, ...mapped }) : createWordPress(options);
+  // The adapter keeps its own client to itself.
+  const client = createCmsClient(options);
   const call = mapped ? createPayloadCall(client, apiPathOf(address)) : createRestCall(client, address);
   /** By default with the connection's credentials. */
   const callAs: RestCall = (method, route, parts, options = {}) =>
@@ -49,10 +46,7 @@ export function openSite(
   };
 }
 
-/**
- * Reads the site's own description; with the service account if the site refuses anonymous readers. Throws
- * `CmsRejected` and `CmsUnavailable`.
- */
+/** With the service account if the site refuses anonymous readers. Throws `CmsRejected` and `CmsUnavailable`. */
 export async function readSite({ cms, credentials }: Pick<SiteConnection, 'cms' | 'credentials'>): Promise<Site> {
   try {
     return await cms.site();
@@ -75,7 +69,7 @@ export type Samples = Awaited<ReturnType<typeof readSamples>>;
 /** How many of the newest records of a collection tell what its fields hold. */
 export const SAMPLE_SIZE = 20;
 
-const LIMIT = 100;
+const MAX_LINKED_RECORDS = 100;
 
 /**
  * Reads the newest events (`SAMPLE_SIZE`) and up to a hundred records of each other kind; with credentials of every
@@ -86,10 +80,11 @@ export async function readSamples(connection: SiteConnection, mapping: Mapping, 
   const kindMappings = Object.values(mapping.kinds) as KindMapping<Kind>[];
   const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
   for (const kindMapping of kindMappings) {
+    // None in Payload: its mappings have no settings.
     const { statuses: ofPlugins = [] } = settingsOf(kindMapping);
     const statuses = [...ANY_STATUS, ...ofPlugins];
     const scope = credentials === undefined ? ({ view: 'public' } as const) : ({ view: 'editor', statuses } as const);
-    const limit = kindMapping.kind === 'event' ? SAMPLE_SIZE : LIMIT;
+    const limit = kindMapping.kind === 'event' ? SAMPLE_SIZE : MAX_LINKED_RECORDS;
     const page = cms.list(kindMapping, { ...scope, limit, detail: 'mapped' }, { credentials });
     const records = (await page.catch(ifRejected(() => undefined)))?.records;
     if (records) cmsRecords[kindMapping.kind] = records;
@@ -109,7 +104,7 @@ async function readLinkTables(
 ): Promise<LinkTables> {
   const tables: Record<string, unknown> = {};
   for (const { terms, kind, field, buildTable } of mapping.kinds.event.linkFields) {
-    const request: ListRequest = { view: 'public', limit: LIMIT, detail: 'slug' };
+    const request: ListRequest = { view: 'public', limit: MAX_LINKED_RECORDS, detail: 'slug' };
     const list = terms !== undefined && cms.list(plainCollection(terms, 'terms'), request, { credentials });
     const page = list ? await list.catch(ifRejected(() => undefined)) : undefined;
     tables[field] = buildTable(linked[kind] ?? [], page?.records ?? []);
@@ -126,6 +121,7 @@ export function readPathsOf(field: string | FieldSpec | undefined): string[] {
   return at === undefined ? [] : [at];
 }
 
+/** Where it is read: of `"meta.hall"` and of `{ "read": "meta.hall", "write": "hall" }` it is `{ at: 'meta.hall' }`. */
 export const locationOf = (field: string | FieldSpec): LocationSpec => fieldSpecOf(fieldSpecOf(field).read ?? field);
 
 export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {

@@ -135,7 +135,9 @@ const MAX_RETRY_AFTER_S = 3600;
  *
  *     below 500                                            the response
  *     500 {"code": "db_insert_error", ...} to a write      the response: WordPress itself rejects it
+ *     the same to a read                                   `status`
  *     500 with a page, 500 of a fatal PHP error, 502, 504  `status`: a write may have happened
+ *     any other above 500, such as 501                     as 500
  *     429, 503 {"code": ...} in maintenance                `status`: nothing was written
  *     a redirect                                           `status` (`CmsRedirected`)
  *     a page, or half of the JSON                          `not-json`

@@ -14,7 +14,7 @@ interface RuledKind {
   spec: KindSpec;
   storedAs: 'posts' | 'terms';
   fields: readonly CompiledField[];
-  /** The paths that its fields and custom fields read. */
+  /** Of its custom fields too. */
   readPaths: readonly string[];
 }
 

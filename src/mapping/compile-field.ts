@@ -1,8 +1,10 @@
-// Compiles one field of a mapping to a field accessor. The field may be a date that the CMS stores in several keys.
+// Compiles one field of a mapping to a field accessor. The field may be a date that the CMS stores in several keys, or
+// an end that has the day of the start.
 
 import type { CmsRecord } from '../cms/port.ts';
 import type { Field, FieldType } from '../interface/fields.ts';
 import { isObject, setAt, valueIn } from '../model/json.ts';
+import { DAY_MS, wallAfter } from '../time/wall-time.ts';
 import { dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
 import { parseDateFormat } from './date-format.ts';
@@ -220,4 +222,30 @@ export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: Cms
 function readPart(cmsRecord: CmsRecord, path: Path, format: string): string {
   const text = textAt(cmsRecord, path).trim();
   return TWO_DIGIT_LETTERS.test(format) ? text.padStart(2 * format.length, '0') : text;
+}
+
+/**
+ * The accessor of an end that has a time of its own and the day of the start (in `parts`: `meta.day`, `meta.until`). If
+ * the time is before the start, it is one of the next day: a concert from 20:00 to 01:00.
+ */
+export function endOnDayOfStart(start: FieldAccessor, end: FieldAccessor): FieldAccessor {
+  const ownPaths = end.selectedPaths.filter((path) => !start.selectedPaths.includes(path));
+  const isOnDayOfStart = ownPaths.length > 0 && ownPaths.length < end.selectedPaths.length;
+  if (!isOnDayOfStart) return end;
+  const read: FieldAccessor['read'] = (cmsRecord, zones) => {
+    const [from, to] = [start.read(cmsRecord, zones), end.read(cmsRecord, zones)];
+    if (typeof from !== 'string' || typeof to !== 'string' || to >= from) return to;
+    // Without its time the end reads as the midnight at which the day begins: then nobody knows it.
+    const hasTime = ownPaths.some((path) => readAt(cmsRecord, path.split('.')));
+    return hasTime ? wallAfter(to, DAY_MS) : undefined;
+  };
+  const write: FieldAccessor['write'] = (value, target) => {
+    // The start is in the body: it is written before the end, and sent along with it (`sendDependentTogether`).
+    const from = start.read(target.body, target.zones);
+    // The end 01:00 of May 2 is stored as the time 01:00 beside the day of the start, May 1.
+    const dayBefore = wallAfter(String(value), -DAY_MS);
+    const isNextDay = typeof from === 'string' && dayBefore.slice(0, 10) === from.slice(0, 10) && dayBefore < from;
+    end.write?.(isNextDay ? dayBefore : value, target);
+  };
+  return { ...end, read, ...(end.write && { write }) };
 }

@@ -3,11 +3,10 @@
 
 import { FIELDS, type Field } from '../interface/fields.ts';
 import { isTermKind, KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
-import { DAY_MS, wallAfter } from '../time/wall-time.ts';
 import { parseZone } from '../time/zones.ts';
 import { CMS_RULES } from './cms-rules.ts';
-import { type CompiledField, compileField } from './compile-field.ts';
-import { compileCustomFields } from './custom-fields.ts';
+import { type CompiledField, compileField, endOnDayOfStart } from './compile-field.ts';
+import { type CustomFields, compileCustomFields } from './custom-fields.ts';
 import type { FieldAccessor } from './field-accessor.ts';
 import type { KindMapping, Mapping } from './mapping.ts';
 import {
@@ -20,10 +19,10 @@ import {
   validateMappingFile,
 } from './mapping-file.ts';
 import { createSeriesReaders, occurrenceParams } from './occurrences.ts';
-import { MappingFieldError, readAt, within } from './paths.ts';
+import { MappingFieldError, within } from './paths.ts';
 import { createReader } from './read-record.ts';
 import { compileEmbedded, compileLinkField } from './references.ts';
-import { createWriter } from './write-record.ts';
+import { createWriter, sendDependentTogether } from './write-record.ts';
 
 /**
  * @param name names the mapping in error messages
@@ -69,22 +68,16 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     accessor.write !== undefined && !field.derived && !readOnly;
   const fields = sendDependentTogether(compileFields(kind, spec, mapping), isWritable);
   const writable = fields.filter(isWritable);
-  const embedded = Object.fromEntries(fields.flatMap(({ name, embedded }) => (embedded ? [[name, embedded]] : [])));
   const linkFields = fields.flatMap(({ linkField }) => linkField ?? []);
   const customFields = compileCustomFields(kind, spec);
-  const writableCustom = [...customFields].filter(([, { accessor }]) => accessor.write);
   const readPaths = [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths);
   const ruled = { kind, spec, storedAs, fields, readPaths };
   const rules = CMS_RULES[mapping.upstream];
   rules.checkFields(ruled);
   if (occurrences) checkOccurrences(kind, fields);
-  const postOptions = {
-    usesCoreExcerpt: spec.fields?.excerpt === undefined,
-    hasTrueDraftDates: isTypeOfCompanionPlugin(spec, mapping),
-  };
-  const readOne = createReader(kind, fields, customFields, linkFields, storedAs === 'posts' ? postOptions : undefined);
+  const postOptions = storedAs === 'posts' ? postOptionsOf(spec, mapping) : undefined;
+  const readOne = createReader(kind, fields, customFields, linkFields, postOptions);
   const readers = occurrences ? createSeriesReaders(readOne as KindMapping<'event'>['read']) : { read: readOne };
-  const single = fields.filter(({ accessor, embedded }) => accessor.selectedPaths.length === 1 && !embedded);
   return {
     kind,
     collection: collectionName(spec),
@@ -93,17 +86,14 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     cmsSettings: spec.wordpress ?? {},
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
-    paths: new Map(single.map(({ field, accessor }) => [field.key, accessor.selectedPaths[0]])),
+    paths: new Map(fields.flatMap(singlePath)),
     selectedFields: rules.selectFields(ruled, mapping.event),
     requiredPaths: fields.flatMap(requiredPaths),
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,
-    writtenPaths: new Map([
-      ...writable.map(({ field, accessor }) => [field.key, accessor.storedPaths] as const),
-      ...writableCustom.map(([name, { accessor }]) => [`customFields.${name}`, accessor.storedPaths] as const),
-    ]),
+    writtenPaths: writtenPathsOf(writable, customFields),
     numeric: new Set(fields.filter(({ accessor }) => accessor.isNumeric).map(({ field }) => field.key)),
-    embedded,
+    embedded: Object.fromEntries(fields.flatMap(({ name, embedded }) => (embedded ? [[name, embedded]] : []))),
     linkFields,
     ...readers,
     ...createWriter(fields, writable, customFields, linkFields, readers.read),
@@ -120,10 +110,22 @@ function checkOccurrences(kind: Kind, fields: readonly CompiledField[]): void {
     throw new MappingFieldError('/occurrences', 'events with embedded venues or organizers cannot have occurrences');
 }
 
-/** The companion plugin registers the post type: it is not another plugin's. */
-function isTypeOfCompanionPlugin({ posts = '' }: KindSpec, { wordpress }: MappingFile): boolean {
+function postOptionsOf({ posts = '', fields }: KindSpec, { wordpress }: MappingFile) {
   const type = wordpress?.posts?.[posts];
-  return wordpress?.requiresCompanionPlugin === true && type !== undefined && !type.existing;
+  // The companion plugin registers the post type: it is not another plugin's.
+  const isOfCompanionPlugin = wordpress?.requiresCompanionPlugin === true && type !== undefined && !type.existing;
+  return { usesCoreExcerpt: fields?.excerpt === undefined, hasTrueDraftDates: isOfCompanionPlugin };
+}
+
+/** Where the field is, by its property. None for a date in two keys, or an embedded venue. */
+const singlePath = ({ field, accessor: { selectedPaths }, embedded }: CompiledField): [string, string][] =>
+  selectedPaths.length === 1 && !embedded ? [[field.key, selectedPaths[0]!]] : [];
+
+function writtenPathsOf(writable: readonly CompiledField[], customFields: CustomFields): Map<string, string[]> {
+  const paths = new Map(writable.map(({ field, accessor }) => [field.key, accessor.storedPaths]));
+  for (const [name, { accessor }] of customFields)
+    if (accessor.write) paths.set(`customFields.${name}`, accessor.storedPaths);
+  return paths;
 }
 
 /**
@@ -184,13 +186,14 @@ function compileReference(
   const { embedded, via } = fieldSpecOf(spec ?? {});
   if (embedded && isLinked) return compileEmbedded(target, embedded);
   const targetSpec = mapping[target];
-  if (spec !== undefined && !targetSpec)
-    throw new MappingFieldError('', `the mapping does not say where ${withArticle(target)} is: add "${target}"`);
-  if (spec === undefined && targetSpec?.terms === undefined) return undefined;
   // WordPress names the terms of a post by the last segment of their collection.
-  const accessor = compileField(spec ?? targetSpec!.terms!.split('/').at(-1)!, field);
+  const location = spec ?? targetSpec?.terms?.split('/').at(-1);
+  if (location === undefined) return undefined;
+  if (!targetSpec)
+    throw new MappingFieldError('', `the mapping does not say where ${withArticle(target)} is: add "${target}"`);
+  const accessor = compileField(location, field);
   if (via && isLinked) return { accessor, linkField: compileLinkField(target, via) };
-  return { accessor: isLinked && targetSpec?.terms !== undefined ? withIdOffset(accessor) : accessor };
+  return { accessor: isLinked && targetSpec.terms !== undefined ? withIdOffset(accessor) : accessor };
 }
 
 /** A term that serves as a venue or organizer has an id of its own in the API (model/records.ts). */
@@ -202,54 +205,6 @@ function withIdOffset(accessor: FieldAccessor): FieldAccessor {
     read: (cmsRecord, zones) => shift(read(cmsRecord, zones) ?? [], TERM_ID_OFFSET),
     ...(write ? { write: (ids, target) => write(shift(ids, -TERM_ID_OFFSET), target) } : {}),
   };
-}
-
-/**
- * The accessor of an end that has a time of its own and the day of the start (in `parts`: `meta.day`, `meta.until`). If
- * the time is before the start, it is one of the next day: a concert from 20:00 to 01:00.
- */
-function endOnDayOfStart(start: FieldAccessor, end: FieldAccessor): FieldAccessor {
-  const ownPaths = end.selectedPaths.filter((path) => !start.selectedPaths.includes(path));
-  const isOnDayOfStart = ownPaths.length > 0 && ownPaths.length < end.selectedPaths.length;
-  if (!isOnDayOfStart) return end;
-  const read: FieldAccessor['read'] = (cmsRecord, zones) => {
-    const [from, to] = [start.read(cmsRecord, zones), end.read(cmsRecord, zones)];
-    if (typeof from !== 'string' || typeof to !== 'string' || to >= from) return to;
-    // Without its time the end reads as the midnight at which the day begins: then nobody knows it.
-    const hasTime = ownPaths.some((path) => readAt(cmsRecord, path.split('.')));
-    return hasTime ? wallAfter(to, DAY_MS) : undefined;
-  };
-  const write: FieldAccessor['write'] = (value, target) => {
-    // The start is in the body: it is written before the end, and sent along with it (`sendDependentTogether`).
-    const from = start.read(target.body, target.zones);
-    const dayBefore = wallAfter(String(value), -DAY_MS);
-    const isNextDay = typeof from === 'string' && dayBefore.slice(0, 10) === from.slice(0, 10) && dayBefore < from;
-    end.write?.(isNextDay ? dayBefore : value, target);
-  };
-  return { ...end, read, ...(end.write && { write }) };
-}
-
-/**
- * Sends fields that share a path along with each other: only then the writer sees whether both fit. Sends a date that
- * is stored as an instant along with the zone: its wall time stays when the zone changes.
- */
-function sendDependentTogether(
-  fields: readonly CompiledField[],
-  isWritable: (field: CompiledField) => boolean,
-): CompiledField[] {
-  const writable = fields.filter(isWritable);
-  const hasZone = writable.some(({ name }) => name === 'timezone');
-  // The parts of a JSON text do not exclude each other.
-  const whole = writable.filter(({ accessor }) => !accessor.isPartOfText);
-  return fields.map((field) => {
-    if (!isWritable(field)) return field;
-    const zone = hasZone && field.accessor.needsZone ? ['timezone'] : [];
-    const others = whole.includes(field) ? whole.filter((other) => other !== field) : [];
-    const sharing = others.filter(({ accessor }) =>
-      accessor.storedPaths.some((path) => field.accessor.storedPaths.includes(path)),
-    );
-    return { ...field, sentWith: [...field.sentWith, ...zone, ...sharing.map(({ name }) => name)] };
-  });
 }
 
 const withArticle = (kind: Kind): string => `${/^[aeo]/.test(kind) ? 'an' : 'a'} ${kind}`;

@@ -20,26 +20,28 @@ export interface WriteTarget {
   zones: Zones;
 }
 
-export interface FieldAccessor {
+/**
+ * The lists of paths, here, in `KindMapping` and in cms-rules.ts. With the `cost` at `meta.fee`, and the title at
+ * `{ "read": "hall[0].name", "write": "meta.hall" }`, they are
+ *
+ *   selectedPaths   of the title: ['hall']         what reading needs
+ *   storedPaths     of the title: ['meta.hall']    where it is written, or would be if it were not read-only
+ *   readPaths       ['hall', 'meta.fee']           the `selectedPaths` of all fields of the kind
+ *   writtenPaths    title -> ['meta.hall'], cost -> ['meta.fee']: the `storedPaths` of its writable fields
+ *   requiredPaths   ['hall']                       those of required fields, such as the title, and of `hidden`
+ */
+export interface FieldAccessor extends Pick<Codec, 'needsZone' | 'isNumeric'> {
   /** Returns `undefined` if nothing usable is stored. */
   read(cmsRecord: CmsRecord, zones: Zones): unknown;
   /** Absent for a read-only field. @throws UnrepresentableValue */
   write?: (value: unknown, target: WriteTarget) => void;
-  /**
-   * Paths that reading needs: of `{ "read": "hall[0].name", "write": "meta.hall" }` it is `['hall']`. `_fields` of
-   * WordPress names them; an account of Payload that lists drafts must be able to read all of them.
-   */
+  /** `_fields` of WordPress names them; an account of Payload that lists drafts must be able to read all of them. */
   selectedPaths: string[];
-  /** The paths at which the field is written, or would be if it were not read-only: `['meta.hall']` of the same. */
   storedPaths: string[];
-  /** As `Codec.needsZone`. */
-  needsZone?: boolean;
   /** Writing depends on what is stored, so it needs the CMS record before the write. */
   needsCurrent?: boolean;
   /** The value is a part of a JSON text at its path. Other fields may be in the same text. */
   isPartOfText?: boolean;
-  /** As `Codec.isNumeric`. */
-  isNumeric?: boolean;
 }
 
 /** Converts between a field's value and what the CMS stores. */

@@ -14,10 +14,7 @@ export interface KindMapping<K extends Kind = Kind> extends CollectionSpec {
   readOnly: boolean;
   writable: ReadonlySet<keyof FieldsOf[K]>;
   customFields: CustomFields;
-  /**
-   * The paths at which a field is written, by its property of the record, for messages and checks. Of `start` perhaps
-   * `['meta.day', 'meta.time']`; of a custom field, `customFields.seats`, `['meta.seats']`.
-   */
+  /** By the property of the record: `start`, `customFields.seats`. For messages and checks. */
   writtenPaths: ReadonlyMap<string, readonly string[]>;
   /** Fields whose text the CMS stores as a number. */
   numeric: ReadonlySet<string>;

@@ -72,13 +72,14 @@ export interface LinkField {
   buildTable(linked: readonly CmsRecord[], terms: readonly CmsRecord[]): LinkTable;
 }
 
+/** Events that take place at the venue 12 hold the term 7 (or the number 7 that the venue has in its meta). */
 export interface LinkTable {
-  /** Stored value of an event -> id of the linked record. */
+  /** 7 -> 12: stored id of an event -> id of the linked record. */
   idOf: ReadonlyMap<number, number>;
-  /** Id of the linked record -> stored value of an event. */
+  /** 12 -> 7. */
   storedIdOf: ReadonlyMap<number, number>;
-  /** Stored values of events that the table lacks. These events must be re-read when the table gets them. */
-  missing: Set<number>;
+  /** Stored ids that `linkedIds` did not find here. The sync reads their events again when a new table has one. */
+  notFound: Set<number>;
 }
 
 export type LinkTables = { readonly [F in LinkField['field']]?: LinkTable };
@@ -116,17 +117,14 @@ function createTable(
     if (!idOf.has(storedId)) idOf.set(storedId, id);
     storedIdOf.set(id, storedId);
   }
-  return { idOf, storedIdOf, missing: new Set() };
+  return { idOf, storedIdOf, notFound: new Set() };
 }
 
-/**
- * Ids of the linked records. Leaves out stored values that the table lacks: they are not ids of linked records. It adds
- * them to `table.missing`: once a refreshed table has one of them, the sync reads the events again.
- */
+/** `[7, 9]` -> `[12]` for a table that lacks 9: it adds 9 to `table.notFound`, although it only reads an event. */
 export function linkedIds(stored: readonly number[], table: LinkTable | undefined): number[] {
   return stored.flatMap((storedId) => {
     const id = table?.idOf.get(storedId);
-    if (id === undefined) table?.missing.add(storedId);
+    if (id === undefined) table?.notFound.add(storedId);
     return id ?? [];
   });
 }

@@ -152,3 +152,26 @@ function invalid(names: string[], reason: string, cause?: unknown) {
   const params = names.map((name) => ({ name, message: `${reason}.` }));
   return invalidParams(params, { cause });
 }
+
+/**
+ * Sends fields that share a path along with each other: only then the writer sees whether both fit. Sends a date that
+ * is stored as an instant along with the zone: its wall time stays when the zone changes.
+ */
+export function sendDependentTogether(
+  fields: readonly CompiledField[],
+  isWritable: (field: CompiledField) => boolean,
+): CompiledField[] {
+  const writable = fields.filter(isWritable);
+  const hasZone = writable.some(({ name }) => name === 'timezone');
+  // Start and end always fit if each is a part of its own of one JSON text.
+  const exclusive = writable.filter(({ accessor }) => !accessor.isPartOfText);
+  return fields.map((field) => {
+    if (!isWritable(field)) return field;
+    const zone = hasZone && field.accessor.needsZone ? ['timezone'] : [];
+    const others = exclusive.includes(field) ? exclusive.filter((other) => other !== field) : [];
+    const sharing = others.filter(({ accessor }) =>
+      accessor.storedPaths.some((path) => field.accessor.storedPaths.includes(path)),
+    );
+    return { ...field, sentWith: [...field.sentWith, ...zone, ...sharing.map(({ name }) => name)] };
+  });
+}

@@ -15,9 +15,9 @@ export const POST_KINDS: readonly PostKind[] = ['event', 'venue', 'organizer'];
 export const TERM_KINDS: readonly TermKind[] = ['category', 'tag'];
 export const KINDS: readonly Kind[] = [...POST_KINDS, ...TERM_KINDS];
 
-// Ids of posts by their ranges, each of which ends where the next begins. Below the first are the CMS's own ids.
+// Ids of posts by their ranges, each of which ends where the next begins. Below the first are ids as the CMS has them.
 
-/** Terms that serve as venues or organizers: their ids plus this. */
+/** A term 7 that serves as a venue is 1,000,000,000,007; so is Payload's venue 7. Its organizer 7 has twice this. */
 export const TERM_ID_OFFSET = 1_000_000_000_000;
 /** Records of a CMS whose ids are texts: the gateway allocates these numbers. */
 export const FIRST_ALLOCATED_ID = 4_000_000_000_000;
@@ -34,10 +34,7 @@ const DAY_MS = 86_400_000;
 export type WallTime = string;
 /** WordPress stores and sends this if there is no time. */
 export const NO_TIME: WallTime = '0000-00-00 00:00:00';
-/**
- * Stored as the website of an event whose website was removed, unlike that of an event that never had one. No
- * address looks like this.
- */
+/** Stored as the website of an event whose website was removed. No address looks like this. */
 export const NO_WEBSITE = '-';
 
 /** The statuses of WordPress's posts, which the API has too. */
@@ -75,7 +72,7 @@ export interface PostFields {
 }
 
 export interface EventFields extends PostFields {
-  /** Lists find and order it by these if the site shows every event on its own clock, else by `start` and `end`. */
+  /** In the site's zone, if its plugin shows all events in it (`timezoneMode: 'site'`). Lists go by these then. */
   listedTimes?: { start: WallTime; end: WallTime };
   allDay: boolean;
   /** The event's own wall time in `timezone`. */

@@ -110,7 +110,7 @@ function loadLinkTables(replica: Replica): LinkTables {
   return Object.fromEntries(
     tables.map(([field, idOf, storedIdOf]) => [
       field,
-      { idOf: new Map(idOf), storedIdOf: new Map(storedIdOf), missing: new Set<number>() },
+      { idOf: new Map(idOf), storedIdOf: new Map(storedIdOf), notFound: new Set<number>() },
     ]),
   );
 }

@@ -127,7 +127,7 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
   memory.linkTables = { ...memory.linkTables, [field.field]: table };
   if (before && changesEvents(before, table)) restartScan(memory);
   // Events hold these values, which may mean a record later.
-  for (const stored of before?.missing ?? []) if (!table.idOf.has(stored)) table.missing.add(stored);
+  for (const stored of before?.notFound ?? []) if (!table.idOf.has(stored)) table.notFound.add(stored);
   replica.apply({ state: linkTablesState(memory.linkTables) });
   memory.linksBuiltFrom.set(field, fingerprint);
 }
@@ -141,5 +141,5 @@ async function listAll(context: SyncContext, spec: CollectionSpec, detail: Detai
 /** True if a stored value means another record now, or one for the first time. */
 function changesEvents(before: LinkTable, after: LinkTable): boolean {
   const hasOtherMeaning = [...before.idOf].some(([stored, id]) => after.idOf.get(stored) !== id);
-  return hasOtherMeaning || [...before.missing].some((stored) => after.idOf.has(stored));
+  return hasOtherMeaning || [...before.notFound].some((stored) => after.idOf.has(stored));
 }

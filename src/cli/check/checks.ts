@@ -42,7 +42,7 @@ export interface CheckContext extends CmsChecks {
   site: Site;
   /** Some records of each kind, read once. */
   samples(): Promise<Samples>;
-  /** How to make the plugin of the site. `hasWebhooks`: it sends some; default: if there is a secret now. */
+  /** How to make the plugin of the site. `hasWebhooks`: it sends some; default: if a secret is configured. */
   pluginAdvice(hasWebhooks?: boolean): string;
   /** Whether to write drafts (`--write`). */
   write: boolean;
@@ -84,8 +84,9 @@ export interface PluginRecord {
 
 /** How the operator does in this CMS what several checks advise. */
 export interface CmsAdvice {
-  /** Where records are edited. */
+  /** Where records are edited: `wp-admin`. */
   admin: string;
+  /** As all below, sentences: `Make an application password for an editor (wp-admin > Users > Profile) ...` */
   account: string;
   timeZone: string;
   /** Why the collection is not there, and how to show it. */

@@ -17,7 +17,7 @@ export interface TrialField {
   empty: unknown;
 }
 
-/** Not tried: they identify the draft, or change which other fields WordPress accepts. */
+/** They identify the draft, change what else WordPress accepts (`status`), or need an upload or a `parent`. */
 const SKIPPED = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'image', 'slug', 'parent', 'name']);
 
 /** Written in one call: plugins compare start and end, and one coordinate alone does not name a place. */
@@ -121,7 +121,7 @@ export function isSameValue(name: string, read: unknown, written: unknown): bool
   return typeof written === 'string' && typeof read === 'string' ? read.includes(written) : read === written;
 }
 
-/** A value in an API of the plugin as the mapping reads it: of linked records, one or several, the ids. */
+/** What the plugin's API shows, in the form that was written: `{ id: 12 }` or `[{ id: 12 }]` for venues is `[12]`. */
 export const shownByPlugin = (value: unknown, written: unknown): unknown =>
   Array.isArray(written) ? [value].flat().map((record) => objectOrEmpty(record).id) : value;
 

@@ -27,7 +27,7 @@ export interface ChosenMapping {
   /** Name of the bundled mapping if it is used unchanged. */
   preset: string | undefined;
   mapping: MappingFile;
-  /** False: a bundled mapping, and nothing on the site tells that it has the types or the plugin of this mapping. */
+  /** False: a bundled mapping, or a copy of Payload's, and nothing on the site tells that it has these collections. */
   isSeenOnSite: boolean;
   /** Without the companion plugin the gateway cannot read all of this. */
   needsPlugin: boolean;
@@ -53,9 +53,14 @@ const HIDDEN_EVENTS =
   'application password of an administrator.';
 
 /**
- * Returns undefined if only the operator can tell: a type looks like events (or the operator named it) and has no
- * start; or the site has a plugin whose events the gateway cannot read, or one that it does not know, with a name such
- * as `my-events`. Throws `ConfigError` if a collection, field or mapping that the operator named does not fit the site.
+ *     --mapping NAME                                  this mapping, whether the site shows its fields or not
+ *     a preset fits (`fittingPreset`)                 the preset
+ *     a type (that of --event-type) has a start       a mapping made for the type
+ *     a type looks like events, or is named           undefined: only the operator can tell
+ *     a plugin is unreadable, or named `my-events`    undefined
+ *     none of these                                   the companion plugin's own types
+ *
+ * Throws `ConfigError` if a collection, field or mapping that the operator named does not fit the site.
  */
 export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
   assertDecisions(site, decisions);
@@ -70,7 +75,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
       : proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
   }
   const eventTypes = findEventTypes(site);
-  // Without `fields`: with `--field event.start_date=meta.day` each of these types would seem to have dates.
+  // Without `decisions.fields`: with `--field event.start_date=meta.day` each of these types would seem to have dates.
   const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat: decisions.dateFormat }));
   const preset = fittingPreset(presets[0], eventType, dated);
   const type = typeAt(site, eventType ?? dated[0]?.base);
@@ -85,10 +90,10 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
 /**
  * The preset, whose type is `event` below, unless another type is better:
  *
- *   the site shows dates of event, and perhaps of gigs   the preset
- *   ... of gigs alone                                    none: init can read these dates
- *   ... of nothing                                       the preset: its plugin will show them
- *   the operator says --event-type gigs                  none
+ *   the site shows the preset's fields of dates   the preset, even if gigs have dates too
+ *   ... not these, but dates of gigs              none: init can read these dates
+ *   ... neither                                   the preset: its plugin will show them
+ *   the operator says --event-type gigs           none
  */
 function fittingPreset(
   preset: PresetMatch | undefined,

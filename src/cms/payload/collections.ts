@@ -12,6 +12,7 @@ import {
   type CmsPage,
   type CmsRecord,
   type CollectionSpec,
+  type ListRequest,
   MEDIA,
   type Query,
 } from '../port.ts';
@@ -50,11 +51,14 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     return `${collectionNameOf(spec)}/${encodeURIComponent(cmsId)}`;
   }
 
-  const getList = (spec: CollectionSpec, parts: Query, callOptions?: CallOptions): Promise<CmsResponse> =>
-    call('GET', collectionNameOf(spec), { query: { ...recordQuery, ...parts } }, callOptions);
+  /** The query of a request for records: in the site's `locale`, with ids in the place of linked records (`depth`). */
+  const queryOf = (parts: Query = {}): Query => ({ ...recordQuery, depth: 0, ...parts });
 
-  /** Trashed records can be changed and deleted too. */
-  const trashedToo: Query = { ...recordQuery, depth: 0, trash: true };
+  /** Payload finds trashed records only with `trash`. They can be changed and deleted too. */
+  const trashedToo = queryOf({ trash: true });
+
+  const getList = (spec: CollectionSpec, parts: Query, callOptions?: CallOptions): Promise<CmsResponse> =>
+    call('GET', collectionNameOf(spec), { query: queryOf(parts) }, callOptions);
 
   async function patch(spec: CollectionSpec, id: number, query: Query, json: CmsRecord, callOptions: CallOptions) {
     return toGatewayRecord(ids, spec, writtenOf(await call('PATCH', routeOf(spec, id), { query, json }, callOptions)));
@@ -65,53 +69,29 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     gatewayId: (spec, cmsId) => ids.toGateway(idSpaceOf(spec), cmsId) ?? 0,
     apiUrl: (_site, spec, id) => `${siteUrl}/api/${id === undefined ? collectionNameOf(spec) : routeOf(spec, id)}`,
 
-    async list(spec, request, callOptions = {}): Promise<CmsPage> {
-      const isPosts = isPostCollection(spec);
+    async list(spec, request, callOptions = {}) {
       const hadTexts = ids.areTexts();
-      // Refused here: Payload refuses no list, and would only leave out the drafts that the caller may not read.
-      const asksAnonymously = request.statuses !== undefined && callOptions.credentials === undefined;
-      if (isPosts && (request.view === 'editor' || asksAnonymously)) await accounts.assertMayEdit(spec, callOptions);
-      const plan = isPosts
-        ? listQuery(ids, spec, request, await featuresOf(spec, callOptions))
-        : listQuery(ids, spec, { ...request, statuses: 'any' }, NO_FEATURES);
-      if (!plan) return { records: [], total: 0, cmsTimeMs: nowMs() };
-      const response = await getList(spec, plan.query, callOptions);
-      const { docs, total } = listOf(response);
-      const wanted = docs.slice(plan.skip, plan.skip + plan.take);
-      // A record with an id that the gateway cannot serve must not stop the sync of all others.
-      const hasId = ({ id }: CmsRecord) => ids.toGateway(idSpaceOf(spec), id) !== undefined;
-      const records = ids.batch(() =>
-        wanted.filter(hasId).map((doc) => toGatewayRecord(ids, spec, doc, request.detail)),
-      );
+      const page = await listOnce(spec, request, callOptions);
       // Only this list has shown that the site's ids are texts. It was sorted by them: ask again, in `TEXT_SORTS`.
-      if (!hadTexts && ids.areTexts() && request.order !== undefined)
-        return collections.list(spec, request, callOptions);
-      return { records, total, cmsTimeMs: Date.parse(response.headers.date ?? '') || nowMs() };
+      const isSortedByTexts = !hadTexts && ids.areTexts() && request.order !== undefined;
+      return isSortedByTexts ? listOnce(spec, request, callOptions) : page;
     },
 
     async read(spec, id, { view, detail }, callOptions = {}) {
       const isEditor = view === 'editor' && isPostCollection(spec);
       if (isEditor) await accounts.assertMayEdit(spec, callOptions);
-      const readQuery = {
-        ...recordQuery,
-        ...spec.recordParams,
-        depth: 0,
-        ...(isEditor && { trash: true }),
-        ...selectOf(spec, detail),
-      };
+      const query = queryOf({ ...spec.recordParams, ...(isEditor && { trash: true }), ...selectOf(spec, detail) });
       try {
-        const doc = objectOf(await call('GET', routeOf(spec, id), { query: readQuery }, callOptions));
+        const doc = objectOf(await call('GET', routeOf(spec, id), { query }, callOptions));
         return toGatewayRecord(ids, spec, doc, detail);
       } catch (error) {
         const isMissing = error instanceof CmsRejected && error.status === 404;
         if (isEditor || !isMissing || !isPostCollection(spec) || callOptions.credentials === undefined) throw error;
         // Payload finds a trashed record only if it is asked for one, as for editors. They know that it exists.
         const asEditor = { view: 'editor', ...(detail && { detail }) } as const;
-        return await collections.read(spec, id, asEditor, callOptions).catch(
-          ifRejected(() => {
-            throw error;
-          }),
-        );
+        const record = await collections.read(spec, id, asEditor, callOptions).catch(ifRejected(() => undefined));
+        if (!record) throw error;
+        return record;
       }
     },
 
@@ -119,9 +99,8 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
       const json = toPayloadBody(ids, spec, body);
       if (isPostCollection(spec)) await assertStatus(spec, body, callOptions);
       else await assertNewTerm(spec, json, callOptions);
-      const createQuery = { ...recordQuery, depth: 0 };
       const post = async (unique: CmsRecord) =>
-        writtenOf(await call('POST', collectionNameOf(spec), { query: createQuery, json: unique }, callOptions));
+        writtenOf(await call('POST', collectionNameOf(spec), { query: queryOf(), json: unique }, callOptions));
       return toGatewayRecord(ids, spec, await createUnique(spec, json, post));
     },
 
@@ -139,11 +118,9 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
       if (!hasTrash) throw new CmsRejected('no-trash', `"${spec.collection}" has no trash.`);
       await assertNoPendingDraft(spec, id, callOptions);
       try {
-        const json = { deletedAt: new Date(nowMs()).toISOString() };
-        return await patch(spec, id, { ...recordQuery, depth: 0 }, json, callOptions);
+        return await patch(spec, id, queryOf(), { deletedAt: new Date(nowMs()).toISOString() }, callOptions);
       } catch (error) {
         if (!(error instanceof CmsRejected) || error.kind !== 'not-found') throw error;
-        // Payload finds no trashed record unless it is asked for one.
         const { status } = await collections.read(spec, id, { view: 'editor' }, callOptions);
         throw status === 'trash' ? new CmsRejected('in-trash', 'The record is in the trash.') : error;
       }
@@ -153,15 +130,33 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
       writtenOf(await call('DELETE', routeOf(spec, id), { query: trashedToo }, callOptions));
     },
 
-    hasCollection: (spec, callOptions) =>
-      getList(spec, { limit: 1, 'select[id]': true }, callOptions).then(
-        () => true,
-        ifRejected(({ kind }) => kind !== 'no-collection'),
-      ),
+    async hasCollection(spec, callOptions) {
+      const query = { ...recordQuery, limit: 1, 'select[id]': true };
+      const answer = call('GET', collectionNameOf(spec), { query }, callOptions);
+      return await answer.then(() => true).catch(ifRejected(({ kind }) => kind !== 'no-collection'));
+    },
 
     findCreated: async () => undefined,
     exists: async () => false,
   };
+
+  async function listOnce(spec: CollectionSpec, request: ListRequest, callOptions: CallOptions): Promise<CmsPage> {
+    const isPosts = isPostCollection(spec);
+    // Refused here: Payload refuses no list, and would only leave out the drafts that the caller may not read.
+    const asksAnonymously = request.statuses !== undefined && callOptions.credentials === undefined;
+    if (isPosts && (request.view === 'editor' || asksAnonymously)) await accounts.assertMayEdit(spec, callOptions);
+    const plan = isPosts
+      ? listQuery(ids, spec, request, await featuresOf(spec, callOptions))
+      : listQuery(ids, spec, { ...request, statuses: 'any' }, NO_FEATURES);
+    if (!plan) return { records: [], total: 0, cmsTimeMs: nowMs() };
+    const response = await getList(spec, plan.query, callOptions);
+    const { docs, total } = listOf(response);
+    const wanted = docs.slice(plan.skip, plan.skip + plan.take);
+    // A record with an id that the gateway cannot serve must not stop the sync of all others.
+    const hasId = ({ id }: CmsRecord) => ids.toGateway(idSpaceOf(spec), id) !== undefined;
+    const records = ids.batch(() => wanted.filter(hasId).map((doc) => toGatewayRecord(ids, spec, doc, request.detail)));
+    return { records, total, cmsTimeMs: Date.parse(response.headers.date ?? '') || nowMs() };
+  }
 
   /** Payload stores any text as a status, and ignores the status of a collection without drafts, which publishes it. */
   async function assertStatus(spec: CollectionSpec, body: CmsRecord, callOptions: CallOptions): Promise<void> {
@@ -177,10 +172,13 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
   async function assertNoPendingDraft(spec: CollectionSpec, id: number, callOptions: CallOptions): Promise<void> {
     if (!(await featuresOf(spec, callOptions)).drafts) return;
     const statusOf = async (version: Query): Promise<unknown> => {
-      const statusQuery = { ...recordQuery, ...version, depth: 0, trash: true, 'select[_status]': true };
-      return objectOf(await call('GET', routeOf(spec, id), { query: statusQuery }, callOptions))._status;
+      const query = queryOf({ ...version, trash: true, 'select[_status]': true });
+      return objectOf(await call('GET', routeOf(spec, id), { query }, callOptions))._status;
     };
-    if ((await statusOf({ draft: true })) !== 'draft' || (await statusOf({})) !== 'published') return;
+    // `draft: true` finds the newest version; without it Payload answers with the one that readers see.
+    const isNewestDraft = (await statusOf({ draft: true })) === 'draft';
+    const isPendingDraft = isNewestDraft && (await statusOf({})) === 'published';
+    if (!isPendingDraft) return;
     const message = 'The record has changes in Payload that are not published: publish or discard them first.';
     throw new CmsRejected('failed', message, { status: 409, code: 'unpublished-changes' });
   }
@@ -194,7 +192,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     else if (parent !== undefined) ofParent[`where[${parent}][exists]`] = false;
     const wanted = json[name].toLowerCase();
     // Databases compare with `equals` by case, and with `contains` not.
-    const similar = { [`where[${name}][contains]`]: json[name], ...ofParent, limit: MAX_SIMILAR, depth: 0 };
+    const similar = { [`where[${name}][contains]`]: json[name], ...ofParent, limit: MAX_SIMILAR };
     const { docs } = listOf(await getList(spec, similar, callOptions));
     const same = docs.find((doc) => String(doc[name]).toLowerCase() === wanted);
     const existingId = same && ids.toGateway(idSpaceOf(spec), same.id);
@@ -209,10 +207,7 @@ const MAX_SLUG_LENGTH = 150;
 /** `yoga-2` to `yoga-5`; then eight random characters. */
 const MAX_SLUG_NUMBER = 5;
 
-/**
- * Runs a create, and again with another slug if its own is taken, as the original API does: Payload rejects it, and has
- * written nothing.
- */
+/** Runs a create, and again with another slug if its own is taken: Payload rejects it, and has written nothing. */
 async function createUnique(
   spec: CollectionSpec,
   body: CmsRecord,

@@ -8,7 +8,7 @@ import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { createDirectoryOf, dataDirError, isCorruption, pragma, toReplicaError } from '../../data-files.ts';
 import { CmsUnavailable, ConfigError } from '../../errors.ts';
-import { FIRST_ALLOCATED_ID, type KindOrImage } from '../../model/records.ts';
+import { FIRST_ALLOCATED_ID, type KindOrImage, TERM_ID_OFFSET } from '../../model/records.ts';
 
 /** What an id belongs to: a record, an image or an account. */
 export type IdSpace = KindOrImage | 'account';
@@ -20,8 +20,8 @@ export type Ids = ReturnType<typeof createIds>;
 
 /** Above the ids of Payload's own records and of each other, below those of occurrences and embedded records. */
 const OFFSETS: Partial<Readonly<Record<IdSpace, number>>> = {
-  venue: 1_000_000_000_000,
-  organizer: 2_000_000_000_000,
+  venue: TERM_ID_OFFSET,
+  organizer: 2 * TERM_ID_OFFSET,
 };
 
 /** The greatest `integer` of Postgres. */

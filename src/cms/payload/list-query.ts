@@ -103,7 +103,6 @@ export function listQuery(ids: Ids, spec: CollectionSpec, request: ListRequest, 
     conditions.push({ '[updatedAt][greater_than_equal]': nextSecond(modifiedAfterUtc) });
   const { limit, page, skip, take } = payloadPage(request);
   const query: Query = {
-    depth: 0,
     limit,
     page,
     ...spec.recordParams,
@@ -117,9 +116,8 @@ export function listQuery(ids: Ids, spec: CollectionSpec, request: ListRequest, 
 }
 
 /**
- * The parameters that make Payload send only the fields of a detail. Without any, Payload sends the whole
- * record. `mapped` has none: Payload makes some fields out of others, such as HTML out of rich text, and a
- * selection would have to name both.
+ * The parameters that make Payload send only the fields of a detail. `mapped` has none: Payload makes some fields out
+ * of others, such as HTML out of rich text, and a selection would have to name both.
  */
 export function selectOf(spec: CollectionSpec, detail: Detail | undefined): Query {
   if (detail === undefined || detail === 'mapped') return {};

@@ -48,9 +48,9 @@ export type SourceVenue = { name: string } & Pick<VenueFields, Place> & Partial<
 /** Without e-mail addresses: iCalendar's are of people. */
 export type SourceOrganizer = { name: string; phone?: string; website: string };
 
+/** Only their reader knows them: a file's ETag and `2027-05-01 Europe/Vienna <hash>`; or ETags of pages, one a line. */
 export interface SourceValidators {
   etag?: string;
-  /** Of the whole answer, which the next one is compared with. */
   hash?: string;
 }
 
@@ -76,7 +76,7 @@ export function addRemark(remarks: Remark[], text: string, example: string): voi
 export interface SourceSnapshot {
   events: SourceEvent[];
   remarks: Remark[];
-  /** The answer broke off, or changed while it was read: what it lacks may exist. Not of events beyond a limit. */
+  /** The answer broke off, or changed while it was read: what it lacks may exist. Events beyond a limit are gone. */
   isPartial?: boolean;
   validators: SourceValidators;
 }

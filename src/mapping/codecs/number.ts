@@ -1,5 +1,5 @@
-// Codecs of numbers: `number`, an id, or a text that the CMS stores as a number; `coordinate`, one that a
-// record may lack, such as its latitude; and `ids`, of linked records and terms.
+// Codecs of numbers: `number`, an id, or a text that the CMS stores as a number; `coordinate`, of every field of the
+// type `number`; and `ids`, of linked records and terms.
 
 import { LIMITS } from '../../fixed-limits.ts';
 import { parseNumber } from '../../interface/value-types.ts';
@@ -45,7 +45,10 @@ export const number: CodecDefinition<NumberOptions> = {
   create: (options, { field: { type } }) => (type === 'text' ? numericText(options ?? {}) : integer),
 };
 
-/** Plugins store coordinates as text, and a field for numbers accepts such a text too. */
+/**
+ * The default of every field of the type `number`, which a record may lack: so far the coordinates of a venue. Its
+ * `meta` key is registered as text: `''` removes a latitude, and WordPress refuses a blank in a key of numbers.
+ */
 export const coordinate: CodecDefinition<never> = {
   fits: ['number'],
   defaultFor: ['number'],
