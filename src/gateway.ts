@@ -179,9 +179,10 @@ export class Gateway {
     const changed = Object.keys({ ...this.#config, ...config }).filter(
       (key) => !isDeepStrictEqual(config[key as keyof Config], this.#config[key as keyof Config]),
     );
-    // Without a CMS it is the address of the site too, which names the replica and is in the UIDs of events.
-    const isReloadable = (key: string) => RELOADABLE.has(key) && !(key === 'publicUrl' && this.#openedCms.ownSite);
-    const needRestart = changed.filter((key) => !isReloadable(key));
+    const needRestart = changed.filter((key) => !RELOADABLE.has(key));
+    // Without a CMS the gateway is the site. Its address names the replica, and its name is in calendar files.
+    const { ownSite } = this.#openedCms;
+    if (ownSite && !isDeepStrictEqual(siteWithoutCms(config), ownSite)) needRestart.push('publicUrl or pages.name');
     const mapping = loadMapping(config.mapping);
     const isSameMapping =
       mapping.name === this.#mapping.name && mappingFingerprint(mapping) === mappingFingerprint(this.#mapping);

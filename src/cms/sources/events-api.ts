@@ -69,6 +69,7 @@ export function createEventsSource(
       const pages: Awaited<ReturnType<typeof readPage>>[] = [];
       const events = new Map<string, source.SourceEvent>();
       const seen = new Set<string>();
+      let isCutOff = false;
       for (let number = 1, hasNext = true; hasNext; number += 1) {
         const bytes = pages.reduce((sum, { size }) => sum + size, 0);
         if (bytes >= source.MAX_SOURCE_BYTES || events.size >= source.MAX_SOURCE_EVENTS) {
@@ -79,16 +80,16 @@ export function createEventsSource(
         pages.push(page);
         for (const event of page.events) if (!events.has(event.key)) events.set(event.key, event);
         // A cache that ignores `page` in an address answers with the same events for ever.
-        hasNext = page.hasNext && page.ids.some((id) => !seen.has(id));
+        isCutOff = page.hasNext && page.ids.every((id) => seen.has(id));
+        hasNext = page.hasNext && !isCutOff;
         for (const id of page.ids) seen.add(id);
       }
       // The list changed between two pages: an event may have moved to a page that was read before.
       const ids = pages.flatMap((page) => page.ids).filter((id) => id !== '');
-      const hasRepeated = ids.length > new Set(ids).size;
-      const isPartial = hasRepeated || new Set(pages.map(({ total }) => total)).size > 1;
+      const hasMoved = ids.length > new Set(ids).size || new Set(pages.map(({ total }) => total)).size > 1;
       const etags = pages.map(({ etag }) => etag);
       const validators = etags.includes('') ? {} : { etag: etags.join('\n') };
-      return { events: [...events.values()], remarks, isPartial, validators };
+      return { events: [...events.values()], remarks, isPartial: isCutOff || hasMoved, validators };
     },
   };
 }

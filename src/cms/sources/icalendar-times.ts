@@ -118,10 +118,7 @@ export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
 
 export const isSeries = (component: Component): boolean => component.lines.has('rrule') || component.lines.has('rdate');
 
-/**
- * The starts of a series around the window: DTSTART, RRULE, RDATE, without EXDATE.
- * @throws Error for a rule that is not supported, and for too many instances
- */
+/** Of a series around the window: DTSTART, RRULE, RDATE, without EXDATE. Throws for unsupported rules and too many. */
 export async function* startsOf(component: Component, first: Moment, context: TimeContext): AsyncGenerator<Moment> {
   const starts = new Map([[first.epochMs, first]]);
   for (const line of component.lines.get('rrule')?.slice(0, MAX_RULES) ?? [])

@@ -262,8 +262,11 @@ describe('a gateway without a CMS', () => {
   it('takes over another public URL, which is in the UID of each event, only at a restart', async () => {
     await startReady();
     const config = loadConfig({ file: file(), env: {} });
-    const reloading = gateway!.reload({ ...config, publicUrl: 'https://calendar.example.org' });
-    expect(await reloading.catch(String)).to.include('publicUrl: changed');
+    const ofSite = [{ publicUrl: 'https://calendar.example.org' }, { pages: { ...config.pages, name: 'Other' } }];
+    for (const change of ofSite)
+      expect(await gateway!.reload({ ...config, ...change }).catch(String)).to.include(
+        'publicUrl or pages.name: changed',
+      );
     expect(await gateway!.reload({ ...config, lists: { ...config.lists, perPage: 7 } })).to.deep.equal(['lists']);
   });
 });

@@ -137,6 +137,14 @@ describe('an events/v1 API as a source', () => {
       expect(snapshot?.isPartial).to.equal(false);
     });
 
+    it('is one whose reading ends at a page without ids: events of later pages are not known to be gone', async () => {
+      const unnamed = event(1, { id: undefined });
+      site.pages = [[event(1), unnamed], [unnamed, unnamed], [event(2)]];
+      const snapshot = await site.read();
+      expect(keys(snapshot?.events)).to.deep.equal(['1']);
+      expect(snapshot?.isPartial).to.equal(true);
+    });
+
     it('is known by its total: a deleted event moves one to a page that was read', async () => {
       site.pages = [
         [event(1), event(2)],
