@@ -276,7 +276,7 @@ export class Peers implements PeersPort {
     return new Set(parsed.flatMap((entry) => (!entry || entry.from === this.#node ? [] : entry.keys)));
   }
 
-  /** Runs `read`, which reads these records again. What changes of them meanwhile by it is told to no other gateway. */
+  /** Runs `read`, which fetches these records. `changed` tells no other gateway what `read` changes of them. */
   async #reread<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T> {
     const names = records.map(nameOf);
     for (const name of names) this.#rereading.add(name);

@@ -52,7 +52,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
 
   /**
    * Keeps a connection of `callers` free for other accounts: of three, one account uses two at most (of one, that one).
-   * Of its other calls 25 wait here, if `queue` has 50 places; the rest are `busy`. `run` goes on into that queue.
+   * If `queue` has 50 places, 25 more of its calls wait here, and others are `busy`. `run` then enters that queue.
    */
   async function inTurn<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
     const half = Math.ceil(queue / 2);

@@ -16,7 +16,7 @@ export interface ConnectionOptions {
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /**
  * Shutdown begins after ten turns of the event loop without a new connection or request, and after a thousand new ones
- * at the latest. Turns and no time: on a busy machine twenty connections may take half a second.
+ * at the latest. Turns instead of a time: on a busy machine twenty connections may take half a second.
  */
 const IDLE_TURNS = 10;
 const MAX_ARRIVALS = 1000;

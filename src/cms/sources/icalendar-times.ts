@@ -118,7 +118,7 @@ export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
 
 export const isSeries = (component: Component): boolean => component.lines.has('rrule') || component.lines.has('rdate');
 
-/** Of a series around the window: DTSTART, RRULE, RDATE, without EXDATE. Throws for unsupported rules and too many. */
+/** The starts of a series: DTSTART, RRULE, RDATE, without EXDATE. Throws for an unsupported rule and for too many. */
 export async function* startsOf(component: Component, first: Moment, context: TimeContext): AsyncGenerator<Moment> {
   const starts = new Map([[first.epochMs, first]]);
   for (const line of component.lines.get('rrule')?.slice(0, MAX_RULES) ?? [])

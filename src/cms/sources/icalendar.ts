@@ -184,7 +184,7 @@ const isChange = ({ lines }: Component): boolean => lines.has('recurrence-id');
 function takeChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>): UidPart | undefined {
   const ofDay = changes.get(times.dayName(start.wallMs));
   const change = changes.get(times.instanceName(start)) ?? (ofDay?.instance.isDate ? ofDay : undefined);
-  // From here on of this instance: no later one of the day takes it, and the key of its event has the time.
+  // The change is of this instance from now on: no later one of the day takes it, and its event's key has the time.
   if (change) change.instance = start;
   return change;
 }
