@@ -14,7 +14,7 @@ export interface Difference {
 /** The first that fits counts. */
 interface KnownDifference {
   reason: string;
-  /** Words of its row in docs/differences.md. */
+  /** Words of its row in docs/differences.md, or of an addition in docs/extensions.md. */
   docs: string;
   fits(difference: Difference, query: string, as: PluginRequest['as']): boolean;
 }
@@ -28,12 +28,12 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     reason: 'the state of an event is an addition',
-    docs: 'an event that is cancelled or postponed',
+    docs: 'the state of an event: `event_status`',
     fits: ({ path, original }) => /\bevent_status(_reason)?$/.test(path) && original === undefined,
   },
   {
     reason: 'a 400 says what to write instead',
-    docs: 'a refused value: `data` of the 400',
+    docs: '`data.hints` of a 400',
     fits: ({ path, original }) => path === 'body.data.hints' && original === undefined,
   },
   {
