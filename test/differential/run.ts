@@ -164,7 +164,9 @@ async function runSeries(site: StartedSite, where: string): Promise<void> {
 }
 
 /** Each known difference is in a document that tells clients of it. */
-const documents = ['differences', 'extensions'].map((name) => readFileSync(join(ROOT, `docs/${name}.md`), 'utf8')).join();
+const documents = ['differences', 'extensions']
+  .map((name) => readFileSync(join(ROOT, `docs/${name}.md`), 'utf8'))
+  .join();
 const undocumented = KNOWN.filter(({ docs }) => !documents.includes(docs));
 
 const work = mkdtempSync(join(tmpdir(), 'calendar-differential-'));
