@@ -204,7 +204,6 @@ export interface Site {
   settings?: SiteSettings | undefined;
 }
 
-/** The site's facts before the first read of the CMS. */
 export const UNKNOWN_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 
 /** What an event plugin keeps in its options, as far as records depend on it. What was never set is absent. */

@@ -43,7 +43,6 @@ type SourceChange = SourceRow | { source: string; key: string; event: null };
 
 /** A batch of changes inside one transaction. */
 export class ChangeBatch {
-  /** The records and images that are not as they were. */
   readonly changed: { kind: KindOrImage; id: number }[] = [];
   readonly #db: Database;
   readonly #journal: ChangeJournal | undefined;
