@@ -274,6 +274,7 @@ export function existingId(kind: Kind): ParamType {
     ...count,
     hint: `There is no such ${kind}. Write the id of one that exists.`,
     verify: (value, checks) => checks.exists(kind, parsePositiveInteger(value)!),
+    jsonType: 'integer',
   };
 }
 
@@ -430,7 +431,6 @@ export const parentFilter: ParamType = {
   ...existingId('category'),
   accepts: isTermList,
   verify: (value, checks) => everyAsync(parseList(value), (item) => isCategory(item, checks)),
-  jsonType: 'integer',
 };
 
 export const parentTerm: ParamType = {

@@ -34,7 +34,6 @@ export interface ChangeSet {
   /** Records that no list shows until they are read again. */
   withheld?: readonly { kind: PostKind; id: number }[];
   sourceEvents?: readonly SourceChange[];
-  /** Entries of the replica's state. */
   state?: Readonly<Record<string, string>>;
 }
 
