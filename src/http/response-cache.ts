@@ -56,7 +56,6 @@ const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Uint8Arra
 /** `@types/negotiator` lacks the options of version 1. */
 type Encodings = (available: string[], options: { preferred: readonly string[] }) => string[];
 
-/** The encoding that the client prefers. */
 function parseAcceptEncoding(acceptEncoding: string): ContentEncoding | 'identity' {
   const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding.toLowerCase() } });
   const encodings: Encodings = negotiator.encodings.bind(negotiator);
@@ -202,7 +201,6 @@ export function createToCached(services: Services, freshness: Freshness) {
   };
 }
 
-/** The body of an API response in chunks of bytes. */
 export function chunksOf(body: unknown): readonly Uint8Array[] {
   if (body instanceof RenderedList) return body.chunks();
   return [body instanceof Uint8Array ? body : utf8(JSON.stringify(body))];

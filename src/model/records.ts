@@ -191,6 +191,8 @@ export interface ImageRecord {
   height: number;
   filesizeBytes: number;
   sizes: Record<string, { width: number; height: number; mimeType: string; filesizeBytes: number; url: string }>;
+  /** The uploaded file's name, if the CMS shows a smaller copy: `hall.jpg` of `hall-scaled.jpg`. */
+  originalImage?: string;
 }
 
 /** Settings of the site that all records depend on. */
