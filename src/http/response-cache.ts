@@ -36,7 +36,6 @@ export interface CachedResponse {
   chunks: readonly Uint8Array[];
   /** Compressed bodies, each made when a client first accepts it. A promise: it is being made. */
   compressed: Partial<Record<ContentEncoding, Uint8Array | Promise<void> | 'failed'>>;
-  /** In log and metrics. */
   routeName: string;
   /** The response is valid for this version of the replica, and until this time. */
   replicaVersion: number;

@@ -105,7 +105,8 @@ export const status: ParamType = {
 export const listedStatus: ParamType = {
   schema: { type: 'string' },
   hint: 'Write publish. Who may edit may also write draft, pending, private, future or trash.',
-  accepts: (value) => parseList(value).length > 0,
+  // Blanks may stand beside the commas alone: `draft, pending`, and not ` draft`.
+  accepts: (value) => parseList(value).length > 0 && !/^\s|\s$/.test(String(value)),
   verify: (value, { isStaff }) =>
     isStaff
       ? parseList(value).every((status) => LISTED_STATUSES.includes(String(status)))

@@ -88,6 +88,8 @@ describe('list filters', () => {
       ['categories=', 'categories'],
       ['categories=,', 'categories'],
       ['status=,', 'status'],
+      ['status=%20publish', 'status'], // exactly `publish`
+      ['status=publish%20', 'status'],
       ['categories=music&categories=nothing', 'categories'],
       ['page=1&page=0', 'page'],
       ['categories=music,nothing', 'categories'],
