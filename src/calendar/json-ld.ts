@@ -2,7 +2,7 @@
 
 import { EVENT_STATES, SCHEMA_ATTENDANCE } from '../model/event-state.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { EventRecord, OrganizerRecord, VenueRecord } from '../model/records.ts';
+import type { EventRecord, LinkedRecord, OrganizerRecord, VenueRecord } from '../model/records.ts';
 import { escapeHtmlOnce, htmlText, undoTypography } from '../text/html.ts';
 import { offsetMinutes, offsetText, parseZone, utcToWall, utcZone } from '../time/zones.ts';
 import type { Offer } from './cost.ts';
@@ -24,7 +24,7 @@ export function eventJsonLd(event: EventRecord, parts: EventJsonLdParts): JsonOb
   return {
     '@context': 'http://schema.org',
     '@type': 'Event',
-    name: `${event.status === 'private' ? 'Private: ' : ''}${escapeScript(event.title)}`,
+    name: withStatus(event, escapeScript(event.title)),
     description: description(event),
     ...(image ? { image } : {}),
     url: event.url,
@@ -56,7 +56,7 @@ export function venueJsonLd(venue: VenueRecord, image?: string): JsonObject {
   };
   return {
     '@type': 'Place',
-    name: escapeHtmlOnce(venue.title),
+    name: withStatus(venue, escapeHtmlOnce(venue.title)),
     description: description(venue),
     ...(image ? { image } : {}),
     url: '',
@@ -70,7 +70,7 @@ export function venueJsonLd(venue: VenueRecord, image?: string): JsonObject {
 export function organizerJsonLd(organizer: OrganizerRecord, image?: string): JsonObject {
   return {
     '@type': 'Person',
-    name: escapeHtmlOnce(organizer.title),
+    name: withStatus(organizer, escapeHtmlOnce(organizer.title)),
     description: description(organizer),
     ...(image ? { image } : {}),
     url: organizer.website,
@@ -78,6 +78,12 @@ export function organizerJsonLd(organizer: OrganizerRecord, image?: string): Jso
     email: obfuscated(organizer.email),
     sameAs: organizer.website,
   };
+}
+
+/** As on a page of WordPress: `Private: Back room`; with the password `Protected: Back room`. */
+function withStatus(post: EventRecord | LinkedRecord, title: string): string {
+  if (post.protected) return `Protected: ${title}`;
+  return post.status === 'private' ? `Private: ${title}` : title;
 }
 
 function offers(event: EventRecord, offer: Offer): JsonObject {
@@ -103,12 +109,13 @@ export function description(record: { excerpt: string; description: string }): s
   return `&lt;p&gt;${escapeScript(excerpt)}&lt;/p&gt;\\n`;
 }
 
-/** As WordPress's `esc_js`: backslashes before apostrophes, which therefore do not become entities. */
+/** As WordPress's `esc_js`: backslashes before apostrophes, which become no entities, and `\n` for a line break. */
 const escapeScript = (text: string): string =>
   text
     .split("'")
     .map((part) => escapeHtmlOnce(part).replaceAll('\\', '\\\\'))
-    .join("\\'");
+    .join("\\'")
+    .replace(/\r?\n/g, '\\n');
 
 /**
  * As PHP's `preg_replace('#\[.+\]#U', '')`, by which The Events Calendar drops shortcodes: `See [gallery ids="1"]` is

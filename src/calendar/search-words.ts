@@ -33,6 +33,9 @@ export function linkedSearchWords(text: string): SearchWord[] {
   return [...words].slice(0, MAX_LINKED_WORDS).map((word) => ({ text: word, not: false }));
 }
 
+const soughtOrNot = (text: string): SearchWord =>
+  text.startsWith('-') ? { text: text.slice(1), not: true } : { text, not: false };
+
 /** Removes quotes, apostrophes and spaces at both ends. A phrase with a closing quote keeps its spaces. */
 const unquote = (part: string): string => trimCharacters(part, /^"[^"]+"$/.test(part) ? `"'` : `"' `);
 
@@ -42,6 +45,7 @@ const unquote = (part: string): string => trimCharacters(part, /^"[^"]+"$/.test(
  *   jazz -rock in the park    jazz, park, and not rock
  *   "folk night" "-rock"      the phrase `folk night`, and not rock
  *   the, a text of ten words  the whole text as a phrase
+ *   -, - a                    not the phrase behind the hyphen; `-` finds nothing
  * @returns no words for a blank text, which matches everything
  * @throws ApiError 400 for many words that no index has
  */
@@ -52,10 +56,9 @@ export function searchWords(text: string): SearchWord[] {
   for (const [part] of whole.matchAll(WORDS_AND_PHRASES)) {
     const word = unquote(part);
     if (word === '' || isStopWord(word)) continue;
-    const not = word.startsWith('-');
-    words.push({ text: not ? word.slice(1) : word, not });
+    words.push(soughtOrNot(word));
   }
-  if (words.length === 0 || words.length > MAX_WORDS) return [{ text: whole, not: false }];
+  if (words.length === 0 || words.length > MAX_WORDS) return [soughtOrNot(whole)];
   if (words.filter(isSoughtInTexts).length > MAX_SOUGHT_IN_TEXTS)
     throw invalidParam('search', `At most ${MAX_SOUGHT_IN_TEXTS} words may have one or two letters.`);
   return words;

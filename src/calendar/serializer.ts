@@ -269,6 +269,7 @@ function serializeImage(image: ImageRecord): JsonObject {
     height: image.height,
     filesize: image.filesizeBytes,
     ...(sizes.length > 0 ? { sizes: Object.fromEntries(sizes) } : {}),
+    ...(image.originalImage ? { original_image: image.originalImage } : {}),
   };
 }
 

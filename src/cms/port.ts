@@ -34,7 +34,6 @@ export const CMS_STATUS = 'calendar_gateway_status';
  */
 export type Credentials = string | undefined;
 
-/** The CMS account that credentials belong to. */
 export interface Account {
   userId: number;
   roles: string[];

@@ -25,6 +25,7 @@ async function methodsOf({ actor, path, matchedRoute, apiResponse }: State, serv
   const id = by === 'id' ? Number(segment) : idsBySlug(services.replica.db, kind, segment)[0];
   const record = id === undefined ? undefined : getRecord(services.replica.db, kind, id);
   if (record) return mayEditPublished(actor, record.author, permissions) ? ITEM_METHODS.posts : 'GET';
-  // Visitors do not see it, such as a draft: an actor who got it reads as an editor.
-  return apiResponse && apiResponse.status < 300 ? ITEM_METHODS.posts : 'GET';
+  // Visitors do not see it, such as a draft: an actor who got it reads as an editor. Nobody gets an event in the trash.
+  const mayEdit = can(actor, 'editOthers', permissions) || (apiResponse && apiResponse.status < 300);
+  return mayEdit ? ITEM_METHODS.posts : 'GET';
 }

@@ -260,7 +260,6 @@ export const FIELDS: Readonly<Record<Kind, FieldTable>> = {
   tag: termFields('tag'),
 };
 
-/** A record of the kind whose fields are all empty. */
 export function emptyRecord(kind: Kind, id: number): Record<string, unknown> {
   const values = Object.values(FIELDS[kind]).map(({ key, empty }) => [key, Array.isArray(empty) ? [] : empty]);
   return { kind, id, ...Object.fromEntries(values) };

@@ -55,7 +55,6 @@ export type JsonType = 'string' | 'boolean' | 'integer';
 
 /** Validation has two stages, as in The Events Calendar: `accepts`, `verify` and `resolve`, then `jsonType`. */
 export interface ParamType {
-  /** JSON Schema for the documentation. */
   schema: Schema;
   /** Valid values for the documentation, where the schema alone does not show what is accepted. */
   examples?: readonly string[];

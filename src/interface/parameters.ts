@@ -9,7 +9,9 @@ import { SIZES } from './value-lengths.ts';
 import * as types from './value-types.ts';
 
 const paging = (plural: string): Parameter[] => [
-  parameter('page', types.count, SIZES.number, `The page of the list of ${plural}`, { shownDefault: 1 }),
+  parameter('page', { ...types.count, jsonType: 'integer' }, SIZES.number, `The page of the list of ${plural}`, {
+    shownDefault: 1,
+  }),
   parameter('per_page', types.count, SIZES.number, `How many ${plural} a page holds`, { shownDefault: 'computed' }),
 ];
 
@@ -125,8 +127,8 @@ const termList = (kind: TermKind, plural: string): Parameter[] => [
   parameter('search', types.text, SIZES.search, 'Text in name or slug'),
   parameter('exclude', types.existingTerms(kind), SIZES.terms, `Without these ${plural}, by id or slug`),
   parameter('include', types.existingTerms(kind), SIZES.terms, `Only these ${plural}, by id or slug`),
-  parameter('order', types.oneOf(['asc', 'desc']), SIZES.flag, 'Ascending or descending'),
-  parameter('orderby', types.oneOf(TERM_ORDERS), SIZES.flag, 'What to sort by'),
+  parameter('order', { ...types.oneOf(['asc', 'desc']), jsonType: 'string' }, SIZES.flag, 'Ascending or descending'),
+  parameter('orderby', { ...types.oneOf(TERM_ORDERS), jsonType: 'string' }, SIZES.flag, 'What to sort by'),
   parameter('hide_empty', types.flag, SIZES.flag, `Whether to leave out ${plural} without events`, {
     shownDefault: '1',
   }),

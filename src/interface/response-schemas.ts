@@ -137,8 +137,9 @@ export const RECORD_SCHEMAS = {
       height: integerSchema('Pixels'),
       filesize: integerSchema('Bytes'),
       sizes: { type: 'object', additionalProperties: schemaRef('ImageSize'), description: 'By name of the size' },
+      original_image: textSchema('Name of the uploaded file, if this one is a smaller copy of it'),
     },
-    ['sizes'],
+    ['sizes', 'original_image'],
   ),
   DateDetails: objectSchema(
     Object.fromEntries(

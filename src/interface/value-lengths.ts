@@ -71,7 +71,6 @@ export const UNDECLARED_LIMIT: Limit = { characters: 65_536 };
 /** Names in a query or body, declared or not: validation takes 3 ms for a thousand. */
 export const MAX_NAMES = 500;
 
-/** Body of a request that only reads. */
 export const READ_BODY_BYTES = 8192;
 /** Texts, numbers, lists and objects in one JSON body. */
 export const MAX_BODY_VALUES = 20_000;

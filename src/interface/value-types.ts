@@ -105,7 +105,8 @@ export const status: ParamType = {
 export const listedStatus: ParamType = {
   schema: { type: 'string' },
   hint: 'Write publish. Who may edit may also write draft, pending, private, future or trash.',
-  accepts: (value) => parseList(value).length > 0,
+  // Blanks may stand beside the commas alone: `draft, pending`, and not ` draft`.
+  accepts: (value) => parseList(value).length > 0 && !/^\s|\s$/.test(String(value)),
   verify: (value, { isStaff }) =>
     isStaff
       ? parseList(value).every((status) => LISTED_STATUSES.includes(String(status)))
@@ -274,6 +275,7 @@ export function existingId(kind: Kind): ParamType {
     ...count,
     hint: `There is no such ${kind}. Write the id of one that exists.`,
     verify: (value, checks) => checks.exists(kind, parsePositiveInteger(value)!),
+    jsonType: 'integer',
   };
 }
 
@@ -430,7 +432,6 @@ export const parentFilter: ParamType = {
   ...existingId('category'),
   accepts: isTermList,
   verify: (value, checks) => everyAsync(parseList(value), (item) => isCategory(item, checks)),
-  jsonType: 'integer',
 };
 
 export const parentTerm: ParamType = {

@@ -24,7 +24,6 @@ export const SCHEMA_ATTENDANCE: Readonly<Record<AttendanceMode, string>> = {
   mixed: 'https://schema.org/MixedEventAttendanceMode',
 };
 
-/** The state of an event in a response of the API. */
 export type ShownState = {
   event_status?: EventStatus;
   event_status_reason?: string;

@@ -191,6 +191,8 @@ export interface ImageRecord {
   height: number;
   filesizeBytes: number;
   sizes: Record<string, { width: number; height: number; mimeType: string; filesizeBytes: number; url: string }>;
+  /** The uploaded file's name, if the CMS shows a smaller copy: `hall.jpg` of `hall-scaled.jpg`. */
+  originalImage?: string;
 }
 
 /** Settings of the site that all records depend on. */
@@ -204,7 +206,6 @@ export interface Site {
   settings?: SiteSettings | undefined;
 }
 
-/** The site's facts before the first read of the CMS. */
 export const UNKNOWN_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 
 /** What an event plugin keeps in its options, as far as records depend on it. What was never set is absent. */

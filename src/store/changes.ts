@@ -34,7 +34,6 @@ export interface ChangeSet {
   /** Records that no list shows until they are read again. */
   withheld?: readonly { kind: PostKind; id: number }[];
   sourceEvents?: readonly SourceChange[];
-  /** Entries of the replica's state. */
   state?: Readonly<Record<string, string>>;
 }
 
@@ -43,7 +42,6 @@ type SourceChange = SourceRow | { source: string; key: string; event: null };
 
 /** A batch of changes inside one transaction. */
 export class ChangeBatch {
-  /** The records and images that are not as they were. */
   readonly changed: { kind: KindOrImage; id: number }[] = [];
   readonly #db: Database;
   readonly #journal: ChangeJournal | undefined;

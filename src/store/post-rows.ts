@@ -11,7 +11,6 @@ import { raw, sql, wallNumber } from './sql.ts';
 /** The database with public records; those of one caller are in one such as `caller1`. */
 export const PUBLIC = 'main';
 
-/** The fields of an event with what it links to. */
 const LINKS = { category: 'categories', tag: 'tags', venue: 'venues', organizer: 'organizers' } as const;
 
 /** What an event links to, each once. */

@@ -114,7 +114,6 @@ export const unusedEmbeddedIds = (db: Database, kind: 'venue' | 'organizer', lim
       AND NOT EXISTS (SELECT 1 FROM event_link l WHERE l.kind = ${TARGET_KIND[kind]} AND l.target_id = p.id)
     LIMIT ${limit}`);
 
-/** The events that link to this record. */
 export const eventIdsWith = (db: Database, kind: TargetKind, id: number): number[] =>
   db.numbers(sql`SELECT id FROM event_link WHERE kind = ${TARGET_KIND[kind]} AND target_id = ${id} ORDER BY id`);
 

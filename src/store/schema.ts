@@ -9,7 +9,7 @@ import { KINDS } from '../model/records.ts';
  * Must grow with every change of what a column or a record has (including the results of `fold`). New columns and
  * fields do not need it: `REPLICA_FORMAT` has them.
  */
-const SCHEMA_VERSION = 27;
+const SCHEMA_VERSION = 28;
 
 /** In the header of the file: a foreign SQLite file is never taken for a replica. */
 export const APPLICATION_ID = 0x63616c67;

@@ -40,7 +40,6 @@ export const sourceRows = (db: Database, source: string, after: string, limit: n
 export const sourceKeys = (db: Database, source: string): string[] =>
   db.all<{ key: string }>(sql`SELECT key FROM source_event WHERE source = ${source}`).map(({ key }) => key);
 
-/** The sources that have rows. */
 export const storedSources = (db: Database): string[] =>
   db.all<{ source: string }>(sql`SELECT DISTINCT source FROM source_event`).map(({ source }) => source);
 

@@ -85,7 +85,6 @@ export function pollRetryDelayMs({ failures }: Pick<SyncState, 'failures'>): num
 /** What an operator may do about a site that shows visitors nothing. */
 export const READ_AS = 'To show the public what an account sees, set upstream.readAs to "account".';
 
-/** The event of a failed poll. */
 export function failureEvent(error: unknown, visitor: string | undefined): SyncEvent & { reason: string } {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof ReplicaError) return { type: 'replicaFailed', reason: `the replica: ${message}` };

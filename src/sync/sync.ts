@@ -92,7 +92,6 @@ export class Sync {
     }
   }
 
-  /** What `/status` reports of the sync. */
   status() {
     const { memory, collections, visitorCredentials } = this.#context;
     const progressOf = (kind: Kind) => {

@@ -104,7 +104,6 @@ export function textLines(html: string, maxLength: number): string[] {
   return text.length > maxLength ? `${cutText(text, maxLength - 1)}…`.split('\n') : lines;
 }
 
-/** The same in one line. */
 export const textLine = (html: string, maxLength = 500): string => textLines(html, maxLength).join(' ');
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 // `json_ld` of events, venues and organizers in single reads.
 
 import { expect } from 'chai';
-import { eventJsonLd } from '../../src/calendar/json-ld.ts';
+import { eventJsonLd, organizerJsonLd, venueJsonLd } from '../../src/calendar/json-ld.ts';
 import type { CalendarRecord } from '../../src/model/records.ts';
 import { event, organizer, venue } from '../store/sample-records.ts';
 import { big, CITY, NEW_YORK, serializerFixture } from './serializer-fixture.ts';
@@ -66,6 +66,10 @@ describe('json_ld', () => {
     expect((await ld({ title: "I <3 Rock 'n' Roll" })).name).to.equal("I &lt;3 Rock \\'n\\' Roll");
   });
 
+  it('has a line break in its name as a script writes it', async () => {
+    expect((await ld({ title: 'Two\nlines' })).name).to.equal('Two\\nlines');
+  });
+
   it('has the URL of the image', async () => expect((await ld({ image: 90 })).image).to.equal(big.url));
 
   it('marks a private event, and escapes tags in its title', async () => {
@@ -78,6 +82,16 @@ describe('json_ld', () => {
       offer: undefined,
     });
     expect(name).to.equal('Private: T &lt;b&gt;x&lt;/b&gt;');
+  });
+
+  it('marks a private venue or organizer, and one that was opened with its password', () => {
+    const names = (more: object) => [
+      venueJsonLd(venue(6, { title: 'Q & A', ...more })).name,
+      organizerJsonLd(organizer(7, { title: 'Fred', ...more })).name,
+    ];
+    expect(names({ status: 'private' })).to.deep.equal(['Private: Q &amp; A', 'Private: Fred']);
+    expect(names({ protected: true })).to.deep.equal(['Protected: Q &amp; A', 'Protected: Fred']);
+    expect(names({ status: 'draft' })).to.deep.equal(['Q &amp; A', 'Fred']);
   });
 
   for (const [cost, price, priceCurrency] of [

@@ -48,6 +48,7 @@ describe('list filters', () => {
       ['search=%22the%22%20jazz', [3]], // stop words in quotes are dropped too
       ['search=%22-summer%20night%22%20city', [1]],
       ['search=zebra', []],
+      ['search=-%20of', [2, 3]], // as `the`, the whole is one phrase: not ` of`
       ['search=%3Cb%3E', [2]],
       ['search=100%25', [2]],
       ['search=a_b', [2]],
@@ -87,6 +88,8 @@ describe('list filters', () => {
       ['categories=', 'categories'],
       ['categories=,', 'categories'],
       ['status=,', 'status'],
+      ['status=%20publish', 'status'], // exactly `publish`
+      ['status=publish%20', 'status'],
       ['categories=music&categories=nothing', 'categories'],
       ['page=1&page=0', 'page'],
       ['categories=music,nothing', 'categories'],

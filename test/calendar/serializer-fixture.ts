@@ -23,7 +23,7 @@ export const big: ImageRecord = {
     medium: { width: 300, height: 225, mimeType: 'image/png', filesizeBytes: 845, url: 'https://cms.example/m.png' },
   },
 };
-const small: ImageRecord = { ...big, id: 91, sizes: {} };
+const small: ImageRecord = { ...big, id: 91, sizes: {}, originalImage: 'photo.png' };
 export const CITY = {
   address: '1 A & "B"',
   city: 'C',

@@ -107,7 +107,9 @@ describe('the serializer', () => {
           },
         },
       });
-      expect((await fixture.gateway.request('/events/2')).body.image).to.not.have.property('sizes');
+      const { image: withoutSizes } = (await fixture.gateway.request('/events/2')).body;
+      expect(withoutSizes).to.not.have.property('sizes');
+      expect(withoutSizes.original_image).to.equal('photo.png');
     });
 
     it('has terms with the properties of The Events Calendar', async () => {

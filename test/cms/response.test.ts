@@ -173,4 +173,10 @@ describe('a media item', () => {
     const { width, height, filesizeBytes } = imageOf({ id: 7, source_url: 'http://x/a.jpg', media_details: details });
     expect({ width, height, filesizeBytes }).to.deep.equal({ width: 0, height: 0, filesizeBytes: 2048 });
   });
+
+  it('has the name of the file of which WordPress made a smaller one', () => {
+    const details = { width: 2560, height: 2219, original_image: 'photo.jpg' };
+    const image = imageOf({ id: 7, source_url: 'http://x/photo-scaled.jpg', media_details: details });
+    expect(image).to.include({ originalImage: 'photo.jpg', url: 'http://x/photo-scaled.jpg' });
+  });
 });

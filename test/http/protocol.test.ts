@@ -124,6 +124,17 @@ describe('protocol', () => {
       expect((await send('/events/1')).body.id).to.equal(1);
     });
 
+    it('that read take no parameters from a form, as they do from JSON', async () => {
+      for (const [query, method] of [
+        ['', 'GET'],
+        ['?_method=GET', 'POST'],
+      ] as const) {
+        const read = async (body: object) => (await send(`/events${query}`, { method, ...body })).body.rest_url;
+        expect(await read({ json: { per_page: 7 } })).to.contain('per_page=7');
+        expect(await read({ form: 'per_page=7' })).to.not.contain('per_page=7');
+      }
+    });
+
     it('are not overridden in a body', async () => {
       expectMissingFields(await send('/events', { json: { _method: 'GET' } }), 'title', 'start_date', 'end_date');
       expectMissingFields(await send('/events', { form: '_method=GET' }), 'title', 'start_date', 'end_date');

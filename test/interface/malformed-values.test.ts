@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { ROUTES } from '../../src/interface/routes.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
-import { expectInvalid } from '../record/expectations.ts';
+import { expectInvalid, expectMistyped } from '../record/expectations.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 import { pathOf, ROWS } from './endpoint-parameters.ts';
 
@@ -65,6 +65,23 @@ describe('malformed values', () => {
       }
     });
   }
+
+  it('null has the wrong type for a page, an event, and the order of terms, all of which are named as sent', async () => {
+    const list = (path: string, json: object) => gateway.request(path, { method: 'GET', json });
+    expectMistyped(await list('/events', { post_parent: null, search: null, page: null }), {
+      post_parent: 'integer',
+      search: 'string',
+      page: 'integer',
+    });
+    expectMistyped(await list('/venues', { event: null }), { event: 'integer' });
+    for (const path of ['/categories', '/tags'])
+      expectMistyped(await list(path, { order: null, orderby: null, post: null, event: null }), {
+        order: 'string',
+        orderby: 'string',
+        post: 'integer',
+        event: 'integer',
+      });
+  });
 
   it('null counts as absent in a list, and links do not repeat it', async () => {
     const rows = ROWS.filter(({ route, endpoint }) => route.path === '/events' && endpoint.operation === 'list');

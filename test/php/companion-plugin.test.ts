@@ -316,6 +316,23 @@ describe('the companion plugin in PHP', () => {
       expect(of(load(companionPlugin(own), ''), 'places')[0]).to.include({ type: 'array', single: true });
     });
 
+    it('shows the gateway every cost of an event with several, each once', () => {
+      const shown = (costs: string[], asGateway = true) =>
+        evaluate(
+          code,
+          `$_SERVER['HTTP_USER_AGENT'] = '${asGateway ? 'calendar-gateway/1' : 'browser'}';
+           function get_post_meta() { return json_decode('${JSON.stringify(costs)}'); }
+           function metadata_exists() { return true; }
+           function post_password_required() { return false; }
+           $response = (object) array('data' => array('meta' => array('_EventCost' => '${costs[0]}')));
+           $post = (object) array('ID' => 7, 'post_parent' => 0);`,
+          `apply_filters('rest_prepare_tribe_events', $response, $post, array('password' => null))->data['meta']['_EventCost']`,
+        );
+      expect(shown(['€10', '€20', '€10'])).to.equal(JSON.stringify(['€10', '€20']).replaceAll('€', '\\u20ac'));
+      expect(shown(['10', '10'])).to.equal('10');
+      expect(shown(['10', '20'], false)).to.equal('10');
+    });
+
     it('works if a second copy is in the folder', () => {
       expect(load(code, '', {}, 2)).to.deep.equal(load(code, ''));
     });

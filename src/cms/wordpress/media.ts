@@ -71,6 +71,7 @@ export function imageOf(media: CmsRecord): ImageRecord {
       url: textOrEmpty(size.source_url),
     };
   }
+  const originalImage = textOrEmpty(details.original_image);
   return {
     id: numberOrZero(media.id),
     url,
@@ -79,5 +80,6 @@ export function imageOf(media: CmsRecord): ImageRecord {
     height: numberOrZero(details.height),
     filesizeBytes: numberOrZero(details.filesize),
     sizes,
+    ...(originalImage && { originalImage }),
   };
 }

@@ -101,7 +101,6 @@ function errorPage(brand: Brand, query: LandingQuery, error: ApiResponse): Html 
   return landingPage({ brand, query, title: `${title} – ${brand.name}`, head: html``, content });
 }
 
-/** The title and the text of the page that explains an error. */
 function describeError({ status, body }: ApiResponse, texts: Texts): [title: string, message: string] {
   const { code, data } = body as { code: string; data?: { percent?: number } };
   if (code === 'calendar_not_ready') return [texts.events, fill(texts.syncing, { percent: String(data?.percent) })];

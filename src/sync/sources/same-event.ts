@@ -11,7 +11,6 @@ export interface Place {
   longitude: number | null;
 }
 
-/** What is compared of an event. */
 export interface Comparable {
   id: number;
   /** `''`: the CMS. Two events of one calendar are never the same. */

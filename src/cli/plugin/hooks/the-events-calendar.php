@@ -134,7 +134,7 @@ function plugin_settings() {
 
 // What wp/v2 does not say of the plugin's types. The plugin shows a map if the key is not set, where wp/v2 says
 // false. A website that is stored empty stays empty ("-"), an event without one shows its own address. An event may
-// have a parent.
+// have a parent, and several costs: 10 and 20 are two rows, as Event Tickets stores its prices.
 foreach (['tribe_events' => '_Event', 'tribe_venue' => '_Venue'] as $type => $prefix) {
     \add_filter("rest_prepare_$type", function ($response, $post) use ($prefix) {
         if (!is_gateway_request()) {
@@ -147,6 +147,10 @@ foreach (['tribe_events' => '_Event', 'tribe_venue' => '_Venue'] as $type => $pr
         }
         if (($response->data['meta']['_EventURL'] ?? null) === '' && \metadata_exists('post', $post->ID, '_EventURL')) {
             $response->data['meta']['_EventURL'] = '-';
+        }
+        $costs = \array_values(\array_unique(\get_post_meta($post->ID, '_EventCost')));
+        if (isset($response->data['meta']['_EventCost']) && \count($costs) > 1) {
+            $response->data['meta']['_EventCost'] = \wp_json_encode($costs);
         }
         $response->data['parent'] = $post->post_parent;
         return $response;
