@@ -69,12 +69,12 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
   const fields = sendDependentTogether(compileFields(kind, spec, mapping), isWritable);
   const writable = fields.filter(isWritable);
   const linkFields = fields.flatMap(({ linkField }) => linkField ?? []);
-  const customFields = compileCustomFields(kind, spec);
+  const customFields = compileCustomFields(spec);
   const readPaths = [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths);
   const ruled = { kind, spec, storedAs, fields, readPaths };
   const rules = CMS_RULES[mapping.upstream];
   rules.checkFields(ruled);
-  if (occurrences) checkOccurrences(kind, fields);
+  if (occurrences) checkOccurrences(fields);
   const postOptions = storedAs === 'posts' ? postOptionsOf(spec, mapping) : undefined;
   const readOne = createReader(kind, fields, customFields, linkFields, postOptions);
   const readers = occurrences ? createSeriesReaders(readOne as KindMapping<'event'>['read']) : { read: readOne };
@@ -104,8 +104,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
 const storedAsOf = (kind: Kind, { terms, collection }: KindSpec): 'posts' | 'terms' =>
   terms !== undefined || (collection !== undefined && isTermKind(kind)) ? 'terms' : 'posts';
 
-function checkOccurrences(kind: Kind, fields: readonly CompiledField[]): void {
-  if (kind !== 'event') throw new MappingFieldError('/occurrences', 'only events can have occurrences');
+function checkOccurrences(fields: readonly CompiledField[]): void {
   if (fields.some(({ embedded }) => embedded))
     throw new MappingFieldError('/occurrences', 'events with embedded venues or organizers cannot have occurrences');
 }

@@ -125,7 +125,7 @@ const cases: [string, unknown, string, RegExp][] = [
       `a link by neither or both: ${Object.keys(via)}`,
       sourceWith({ venue: { at: 'meta.v', via } }),
       '/event/fields/venue/via',
-      /needs "terms" and "slug", or "key" alone/,
+      /must (have required property '(terms|slug)'|NOT have more than 2 properties)/,
     ],
   ),
   ['a category as posts', sourceWith({}, { category: { posts: 'x' } }), '/category/posts', /not for this kind/],
@@ -176,10 +176,16 @@ const cases: [string, unknown, string, RegExp][] = [
     /no such field of a venue/,
   ],
   [
+    'occurrences of a venue',
+    sourceWith({}, { venue: { posts: 'v', occurrences: {} } }),
+    '/venue/occurrences',
+    /not for this kind/,
+  ],
+  [
     'custom fields of a term',
     sourceWith({}, { tag: { terms: 'tags', custom_fields: { x: 'meta.x' } } }),
     '/tag/custom_fields',
-    /only events, venues and organizers/,
+    /not for this kind/,
   ],
   [
     'a custom field with a blank in its name',
@@ -258,8 +264,8 @@ const cases: [string, unknown, string, RegExp][] = [
   [
     'write without read',
     sourceWith({ cost: { at: 'meta.c', write: 'meta.d' } }),
-    '/event/fields/cost/write',
-    /goes with "read"/,
+    '/event/fields/cost',
+    /must have property read when property write is present/,
   ],
   [
     'a link to a kind that is nowhere',
