@@ -2,7 +2,7 @@
 // cms-rules.ts.
 
 import { FIELDS, type Field } from '../interface/fields.ts';
-import { isTermKind, KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
+import { isTermKind, KINDS, type Kind, PLURALS, TERM_ID_OFFSET } from '../model/records.ts';
 import { parseZone } from '../time/zones.ts';
 import { CMS_RULES } from './cms-rules.ts';
 import { type CompiledField, compileField, endOnDayOfStart } from './compile-field.ts';
@@ -142,7 +142,7 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): Compil
   if (unknown !== undefined)
     throw new MappingFieldError(
       `/fields/${unknown}`,
-      `the API has no such field of ${withArticle(kind)}`,
+      `the API has no such field of ${PLURALS[kind]}`,
       `Its fields are: ${names.join(', ')}.`,
     );
   const fields = names.flatMap((name) =>
@@ -162,7 +162,7 @@ function compileNamed(kind: Kind, name: string, spec: KindSpec, mapping: Mapping
   const { sentWith = [], embedded, via } = fieldSpecOf(fieldSpec ?? {});
   const unknown = sentWith.find((one) => !Object.hasOwn(FIELDS[kind], one));
   if (unknown !== undefined)
-    throw new MappingFieldError('/sentWith', `the API has no field "${unknown}" of ${withArticle(kind)}`);
+    throw new MappingFieldError('/sentWith', `the API has no field "${unknown}" of ${PLURALS[kind]}`);
   if ((embedded || via) && field.targetKind !== 'venue' && field.targetKind !== 'organizer')
     throw new MappingFieldError(embedded ? '/embedded' : '/via', 'is for a venue or an organizer of an event');
   if (field.targetKind) {
@@ -189,7 +189,7 @@ function compileReference(
   const location = spec ?? targetSpec?.terms?.split('/').at(-1);
   if (location === undefined) return undefined;
   if (!targetSpec)
-    throw new MappingFieldError('', `the mapping does not say where ${withArticle(target)} is: add "${target}"`);
+    throw new MappingFieldError('', `the mapping does not say where ${PLURALS[target]} are: add "${target}"`);
   const accessor = compileField(location, field);
   if (via && isLinked) return { accessor, linkField: compileLinkField(target, via) };
   return { accessor: isLinked && targetSpec.terms !== undefined ? withIdOffset(accessor) : accessor };
@@ -205,5 +205,3 @@ function withIdOffset(accessor: FieldAccessor): FieldAccessor {
     ...(write ? { write: (ids, target) => write(shift(ids, -TERM_ID_OFFSET), target) } : {}),
   };
 }
-
-const withArticle = (kind: Kind): string => `${/^[aeo]/.test(kind) ? 'an' : 'a'} ${kind}`;

@@ -168,12 +168,12 @@ const cases: [string, unknown, string, RegExp][] = [
     `/event/fields/cost/${key}`,
     /does not go with the codec/,
   ]),
-  ['a field the interface lacks', sourceWith({ start: 'meta.x' }), '/event/fields/start', /no such field of an event/],
+  ['a field the interface lacks', sourceWith({ start: 'meta.x' }), '/event/fields/start', /no such field of events/],
   [
     'a field of another kind',
     sourceWith({}, { venue: { posts: 'v', fields: { email: 'meta.e' } } }),
     '/venue/fields/email',
-    /no such field of a venue/,
+    /no such field of venues/,
   ],
   [
     'occurrences of a venue',
@@ -271,7 +271,7 @@ const cases: [string, unknown, string, RegExp][] = [
     'a link to a kind that is nowhere',
     sourceWith({ venue: 'meta.v' }, { venue: undefined }),
     '/event/fields/venue',
-    /does not say where a venue is/,
+    /does not say where venues are/,
   ],
   [
     'parts of something that is no date',
