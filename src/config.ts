@@ -120,15 +120,17 @@ export const adminUrl = ({ adminHost, adminPort }: Config['listen'], path: strin
  * @param location names the file in errors, which do not quote its contents: they may be secret
  * @throws ConfigError
  */
-export function readJsonFile(path: string, location: string): unknown {
+export function readJsonFile(path: string, location: string): JsonObject {
   const text = readTextFile(path, location);
+  let reason = 'is not a JSON object';
   try {
-    return JSON.parse(text);
+    const json: unknown = JSON.parse(text);
+    if (isObject(json)) return json;
   } catch (error) {
     const position = /line \d+ column \d+/.exec((error as SyntaxError).message)?.[0];
-    const reason = `is not JSON${position ? `: ${position}` : ''}`;
-    throw new ConfigError(location, reason, 'The file must contain one JSON object.');
+    reason = `is not JSON${position ? `: ${position}` : ''}`;
   }
+  throw new ConfigError(location, reason, 'The file must contain one JSON object.');
 }
 
 function readTextFile(path: string, location: string): string {
@@ -147,7 +149,6 @@ function readTextFile(path: string, location: string): string {
  */
 function readLayer(path: string): JsonObject {
   const json = readJsonFile(path, path);
-  if (!isObject(json)) throw new ConfigError(path, 'is not a JSON object', 'See config/example.json.');
   // Editors find the schema by this key.
   delete json.$schema;
   check(json, (key) => (key === '' ? path : `${path}, ${key}`));
