@@ -71,28 +71,23 @@ export interface KindSpec {
 
 export const collectionName = ({ posts, terms, collection }: KindSpec): string => posts ?? terms ?? collection ?? '';
 
-interface RegisteredSpec {
+/** A post type, whose name is `type`, or a taxonomy. */
+export interface RegisteredSpec {
+  type?: string;
+  taxonomy?: string;
   singular?: string;
   plural?: string;
   rewrite?: string;
-  existing?: boolean;
-}
-
-export interface PostTypeSpec extends RegisteredSpec {
-  type: string;
   icon?: string;
-}
-
-export interface TaxonomySpec extends RegisteredSpec {
-  taxonomy: string;
   hierarchical?: boolean;
+  existing?: boolean;
 }
 
 /** The companion plugin of a site of WordPress. */
 interface WordPressSpec {
   requiresCompanionPlugin?: boolean;
-  posts?: Record<string, PostTypeSpec>;
-  terms?: Record<string, TaxonomySpec>;
+  posts?: Record<string, RegisteredSpec>;
+  terms?: Record<string, RegisteredSpec>;
   /** Its part for an event plugin (src/cli/plugin/hooks/). */
   hooks?: string;
 }
