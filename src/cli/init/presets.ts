@@ -76,8 +76,7 @@ function isTextOfNumber({ fields }: ProbedType, name: string, field: string | Fi
 }
 
 function isFolder(folder: string, pattern: string): boolean {
-  const [name, wanted] = [folder.toLowerCase(), pattern.toLowerCase()];
-  return wanted.endsWith('*') ? name.startsWith(wanted.slice(0, -1)) : name === wanted;
+  return pattern.endsWith('*') ? folder.startsWith(pattern.slice(0, -1)) : folder === pattern;
 }
 
 /** What every post of WordPress has. */

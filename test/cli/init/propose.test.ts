@@ -277,7 +277,7 @@ describe('a generated mapping', () => {
       fields: { 'event.start_date': 'meta.day,meta.curtain', 'event.end_date': 'meta.last_day,meta.curfew' },
     };
     const unseen = propose(site([type('gig', 'gigs', [{ id: 5, meta: {} }])]), decisions);
-    const keys = metaKeys('event', unseen!.mapping.event).map(({ key }) => key);
+    const keys = metaKeys('event', unseen!.mapping.event, unseen!.mapping.event).map(({ key }) => key);
     expect(keys.sort()).to.deep.equal(['curfew', 'curtain', 'day', 'last_day']);
     expect(() => compileMapping(unseen?.mapping, 'proposal')).not.to.throw();
     const meta = { day: '25/04/2031', curtain: '7:30 PM', last_day: '26/04/2031', curfew: '11:00 PM' };
@@ -312,7 +312,7 @@ describe('a generated mapping', () => {
     };
     const types = [type('gig', 'gigs', [{ id: 5, meta: {} }]), type('hall', 'halls', [{ id: 7 }])];
     const { mapping } = propose(site(types), decisions)!;
-    const stored = metaKeys('event', mapping.event).map(({ key, type }) => `${key} ${type}`);
+    const stored = metaKeys('event', mapping.event, mapping.event).map(({ key, type }) => `${key} ${type}`);
     expect(stored.sort()).to.deep.equal(['by string', 'room string', 'start string', 'whole string']);
     expect(mapping.event.fields?.end_date).to.deep.equal({ at: 'meta.start', readOnly: true });
     expect(() => compileMapping(mapping, 'proposal')).not.to.throw();
