@@ -6,7 +6,7 @@ import { Tokenizer } from 'htmlparser2';
 import { cutHtml, cutText, fold, foldForSort } from './text.ts';
 
 /** Elements whose content is no text of the page. */
-const HIDDEN = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'title']);
+export const HIDDEN: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'title']);
 const ignore = (): void => {};
 const IGNORED = {
   onattribdata: ignore,
