@@ -44,7 +44,7 @@ export function compileMapping(json: unknown, name: string): Mapping {
     return { name: file.name, cms: file.upstream, file, kinds: kinds as unknown as Mapping['kinds'] };
   } catch (error) {
     if (!(error instanceof MappingFieldError)) throw error;
-    throw mappingError(name, error.pointer, error.message, error.remedy);
+    throw mappingError(name, error.pointer, error.message);
   }
 }
 
@@ -55,8 +55,8 @@ function checkCollections(mapping: MappingFile): void {
     const collection = collectionName(mapping[kind]!);
     const other = mapped.slice(0, index).find((earlier) => collectionName(mapping[earlier]!) === collection);
     if (!other) continue;
-    const reason = `"${collection}" is the collection of "${other}" too`;
-    throw new MappingFieldError(`/${kind}`, reason, `Name another collection, or leave "${kind}" out.`);
+    const remedy = `name another one, or leave "${kind}" out`;
+    throw new MappingFieldError(`/${kind}`, `"${collection}" is the collection of "${other}" too: ${remedy}`);
   }
 }
 
@@ -142,8 +142,7 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): Compil
   if (unknown !== undefined)
     throw new MappingFieldError(
       `/fields/${unknown}`,
-      `the API has no such field of ${PLURALS[kind]}`,
-      `Its fields are: ${names.join(', ')}.`,
+      `the API has no such field of ${PLURALS[kind]}; it has ${names.join(', ')}`,
     );
   const fields = names.flatMap((name) =>
     within(`/fields/${name}`, () => compileNamed(kind, name, spec, mapping) ?? []),

@@ -120,8 +120,8 @@ export function validateMappingFile(json: unknown, file: string): MappingFile {
 }
 
 /** An error at a location in a mapping file. `pointer` is a JSON pointer such as `/event/fields/cost`. */
-export function mappingError(file: string, pointer: string, reason: string, remedy = ''): ConfigError {
-  return new ConfigError(`mapping ${file}, at ${pointer === '' ? '/' : pointer}`, reason, remedy);
+export function mappingError(file: string, pointer: string, reason: string): ConfigError {
+  return new ConfigError(`mapping ${file}, at ${pointer === '' ? '/' : pointer}`, reason);
 }
 
 /** A `oneOf` fails together with its parts. The deepest error tells the operator most, above all an unknown key. */

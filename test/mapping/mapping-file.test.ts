@@ -316,7 +316,7 @@ describe('invalid mapping file', () => {
   });
 
   it('lists the fields of the kind', () => {
-    expect(errorOf(sourceWith({ start: 'meta.x' })).remedy).to.include('start_date, end_date');
+    expect(errorOf(sourceWith({ start: 'meta.x' })).message).to.include('start_date, end_date');
   });
 });
 
