@@ -87,7 +87,7 @@ export function inferFields(
     used.add(path);
     proposed[field] = location;
   }
-  return Object.fromEntries(mappable.flatMap(([field]) => (field in proposed ? [[field, proposed[field]!]] : [])));
+  return proposed;
 }
 
 /** Texts that a site may store as numbers. In another text, such as a city, a number is likelier to be an id. */
