@@ -94,11 +94,11 @@ function hasField(type: ProbedType | undefined, field: string | FieldSpec | unde
 
 /** In how many of the newest records the field has a value, with an example. */
 export function fieldEvidence(type: ProbedType | undefined, field: string | FieldSpec): string {
-  const { samples = [], total = 0 } = type ?? {};
+  const { samples = [] } = type ?? {};
   const shown = samples.map((sample) => readPathsOf(field).map((path) => valueAtPath(sample, path)));
   const values = shown.flatMap((each) => each.filter((value) => !isBlank(value)).slice(0, 1));
-  const read = samples.length < total ? `the ${samples.length} newest` : samples.length;
-  if (values.length > 0) return `${values.length} of ${read} records have it, such as ${formatSample(values[0])}`;
+  const count = `${values.length} of the ${samples.length} newest records`;
+  if (values.length > 0) return `${count} have it, such as ${formatSample(values[0])}`;
   return hasField(type, field) ? 'no record has a value yet' : 'shown once the companion plugin is installed';
 }
 
