@@ -96,7 +96,7 @@ export function compileLinkField(kind: LinkedKind, via: LinkSpec): LinkField {
     };
     return { field, kind, terms, buildTable };
   }
-  const path = parsePathOrThrow(key ?? '', '/via/key');
+  const path = parsePathOrThrow(key!, '/via/key');
   const numberOf = (cmsRecord: CmsRecord) => readInteger(readAt(cmsRecord, path));
   return { field, kind, buildTable: (linked) => createTable(linked, numberOf) };
 }

@@ -14,7 +14,6 @@ export const isId = (value: unknown): boolean =>
 /** Returns an object as it is, and `{}` for any other value: PHP serialises an empty object as `[]`. */
 export const objectOrEmpty = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-/** Returns a text as it is, and `''` for any other value. */
 export const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** The number, which may be written as text. 0 for any other value, and for a number that JSON cannot express. */

@@ -15,7 +15,6 @@ export interface Finding {
   name: string;
   state: FindingState;
   message: string;
-  /** What the operator can do about it. */
   advice?: string;
 }
 
