@@ -298,7 +298,7 @@ function isServiceLink(variable: string, text: string): boolean {
  *
  *   CALENDAR_HOST=' ::1 '                       '::1'
  *   CALENDAR_SOURCES='[{"name":"library"}]'     [{ name: 'library' }]: secret, and no text
- *   CALENDAR_PORT=08080                         8080
+ *   CALENDAR_PORT=8080                          8080
  *   CALENDAR_TRUST_PROXIES=True                 true
  *   CALENDAR_TRUST_PROXIES='10.0.0.0/8, ::1'    ['10.0.0.0/8', '::1']
  */
@@ -306,9 +306,8 @@ function parse(text: string, { types, fileVariable }: (typeof SETTINGS)[number])
   const isSecret = fileVariable !== undefined;
   if (types.includes('string')) return isSecret ? text : text.trim();
   if (isSecret) return jsonOrText(text);
-  // JSON has no leading zeros, and its words are in lower case.
-  const lower = text.trim().toLowerCase();
-  const value = jsonOrText(lower.replace(/^0+(?=\d)/, ''));
+  // The words of JSON are in lower case.
+  const value = jsonOrText(text.trim().toLowerCase());
   if (typeof value === 'boolean' || !types.includes('array')) return value;
   const parts = text.split(',').map((part) => part.trim());
   return parts.filter((part) => part !== '');
