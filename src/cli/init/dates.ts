@@ -118,8 +118,8 @@ const isDay = ({ values }: SiteField): boolean =>
   values.every((value) => typeof value === 'string' && /[ T]00:00(?::00)?$/.test(value));
 
 /**
- * The date that the operator named, `meta.start` or `meta.day,meta.time`: perhaps fields that the site does not show
- * yet. Throws `ConfigError` if their values cannot be read.
+ * The date that the operator named, `meta.start` or `meta.day,meta.time`. Throws `ConfigError` if the values of one
+ * cannot be read.
  */
 function named(name: 'start_date' | 'end_date', fields: readonly SiteField[], decisions: DateDecisions) {
   const option = decisions.fields?.[`event.${name}`];
@@ -127,10 +127,11 @@ function named(name: 'start_date' | 'end_date', fields: readonly SiteField[], de
   const [datePath = '', timePath] = option.split(',');
   const date = fieldAt(datePath, fields);
   const time = timePath === undefined ? undefined : fieldAt(timePath, fields);
-  const isDateRead = inferDate(date.values, decisions) !== undefined;
-  const isTimeRead = time === undefined || inferTimeFormat(time.values) !== undefined;
-  const unread = !isDateRead ? date : !isTimeRead ? time : undefined;
-  if (unread && unread.values.length > 0)
+  const unreadDate = inferDate(date.values, decisions) === undefined ? [date] : [];
+  const unreadTime = time && inferTimeFormat(time.values) === undefined ? [time] : [];
+  // A field without values may be one that the site does not show yet.
+  const unread = [...unreadDate, ...unreadTime].find(({ values }) => values.length > 0);
+  if (unread)
     throw new ConfigError(
       `--field event.${name}=${option}`,
       `${unread.path} has no value that init can read: ${unread.values.slice(0, 3).map(formatSample).join(', ')}`,

@@ -145,6 +145,12 @@ describe('a generated mapping', () => {
     expect(of({ ...one, uppselt: '2031-05-01 22:00:00' })?.isSeenOnSite).to.equal(false);
   });
 
+  it('refuses a named time of day that nobody can read, beside a day that the site does not show yet', () => {
+    const gig = type('gig', 'gigs', [{ id: 5, meta: { gig_time: 'in the evening' } }]);
+    const decisions = { eventType: 'gigs', fields: { 'event.start_date': 'meta.gig_day,meta.gig_time' } };
+    expect(() => propose(site([gig]), decisions)).to.throw(/meta\.gig_time has no value that init can read: in the/);
+  });
+
   it('has no collection twice', () => {
     const starts = { gig_start: '2031-05-01 19:30:00', gig_end: '2031-05-01 21:00:00' };
     const gig = type('gig', 'gigs', [{ id: 5, meta: { ...starts, venue: 7, organizer: 8 } }]);
