@@ -40,12 +40,11 @@ export const matchPresets = (site: ProbedSite): PresetMatch[] =>
 function matchPreset(name: string, site: ProbedSite) {
   const mapping = loadMapping(name).file;
   const specs = KINDS.flatMap((kind) => mapping[kind] ?? []);
-  if (specs.every((spec) => isShown(site, spec)))
-    return { name, mapping, showsDates: true, reason: 'the site has all its collections and fields' };
   const own = specs.map(collectionName).filter((base) => hasCollection(site, base) && !GENERIC_COLLECTIONS.has(base));
   const type = typeAt(site, mapping.event.posts);
   const { start_date: start, end_date: end } = mapping.event.fields ?? {};
-  if (own.length > 0 && hasField(type, start) && hasField(type, end)) {
+  const hasOwnDates = own.length > 0 && hasField(type, start) && hasField(type, end);
+  if (hasOwnDates || specs.every((spec) => isShown(site, spec))) {
     const reason = `the collection ${collectionName(mapping.event)} has ${readPathsOf(start).join(' and ')}`;
     return { name, mapping, showsDates: true, reason };
   }
@@ -75,9 +74,8 @@ function isTextOfNumber({ fields }: ProbedType, name: string, field: string | Fi
   return siteField !== undefined && numberLocation(name, siteField) !== undefined;
 }
 
-function isFolder(folder: string, pattern: string): boolean {
-  return pattern.endsWith('*') ? folder.startsWith(pattern.slice(0, -1)) : folder === pattern;
-}
+const isFolder = (folder: string, pattern: string): boolean =>
+  pattern.endsWith('*') ? folder.startsWith(pattern.slice(0, -1)) : folder === pattern;
 
 /** What every post of WordPress has. */
 const CORE_PATH = /^(title\.|content\.|excerpt\.)/;
