@@ -158,12 +158,10 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): Compil
 function compileNamed(kind: Kind, name: string, spec: KindSpec, mapping: MappingFile): CompiledField | undefined {
   const field = FIELDS[kind][name]!;
   const fieldSpec = spec.fields?.[name];
-  const { sentWith = [], embedded, via } = fieldSpecOf(fieldSpec ?? {});
+  const { sentWith = [] } = fieldSpecOf(fieldSpec ?? {});
   const unknown = sentWith.find((one) => !Object.hasOwn(FIELDS[kind], one));
   if (unknown !== undefined)
     throw new MappingFieldError('/sentWith', `the API has no field "${unknown}" of ${PLURALS[kind]}`);
-  if ((embedded || via) && field.targetKind !== 'venue' && field.targetKind !== 'organizer')
-    throw new MappingFieldError(embedded ? '/embedded' : '/via', 'is for a venue or an organizer of an event');
   if (field.targetKind) {
     const reference = compileReference(field.targetKind, field, fieldSpec, mapping);
     return reference && { name, field, sentWith, ...reference };

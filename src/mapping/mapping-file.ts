@@ -137,6 +137,6 @@ function reasonOf({ keyword, params, message, parentSchema }: ErrorObject): stri
     return `has the unknown key "${params.additionalProperty}"${known === '' ? '' : `; known are ${known}`}`;
   }
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
-  if (keyword === 'false schema') return 'is not for the CMS that "upstream" names, or not for this kind';
+  if (keyword === 'false schema') return 'is not for the CMS that "upstream" names, or not for this kind or field';
   return message ?? keyword;
 }

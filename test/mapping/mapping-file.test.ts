@@ -128,6 +128,12 @@ const cases: [string, unknown, string, RegExp][] = [
       /must (have required property '(terms|slug)'|NOT have more than 2 properties)/,
     ],
   ),
+  ...['via', 'embedded'].map((key): [string, object, string, RegExp] => [
+    `a category with "${key}"`,
+    sourceWith({ categories: { at: 'meta.v', [key]: { key: 'meta.x' } } }),
+    `/event/fields/categories/${key}`,
+    /not for this kind or field/,
+  ]),
   ['a category as posts', sourceWith({}, { category: { posts: 'x' } }), '/category/posts', /not for this kind/],
   ['a collection of Payload for WordPress', sourceWith({}, { tag: { collection: 'x' } }), '/tag/collection', /not for/],
   [
