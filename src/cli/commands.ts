@@ -155,7 +155,6 @@ Mappings: ${mappingNames().join(', ')}
   },
 };
 
-/** What `--help` prints. */
 export function usage(): string {
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`);
   return `calendar-gateway COMMAND [options]

@@ -147,7 +147,6 @@ export function foldName(name: string): string {
 /** Characters of a title that the order by title compares. */
 const SORTED_CHARACTERS = 100;
 
-/** Folds a title, which is HTML, for sorting. */
 export function foldTitle(title: string): string {
   return foldForSort(textLine(title, SORTED_CHARACTERS));
 }

@@ -192,7 +192,6 @@ export function judgeList(
   return ok(collection, truncated ? `the first ${records} of ${total}` : records);
 }
 
-/** A finding for each field that the mapping has for the kind. */
 export async function checkFields(context: CheckContext, kind: Kind): Promise<Finding[]> {
   const kindMapping = context.kindMappings.find((each) => each.kind === kind);
   if (!kindMapping) return [];

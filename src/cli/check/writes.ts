@@ -125,7 +125,6 @@ async function tryClearing(trial: Trial, id: number, fields: readonly TrialField
 /** `refused`: why the site refuses the write. */
 type Outcome = Accepted | { refused: string };
 
-/** What was written, and what the site has before and after. */
 interface Accepted {
   refused?: undefined;
   valueFor: (field: TrialField) => unknown;
