@@ -1,7 +1,7 @@
 // The configuration: the defaults, overridden by the operator's file, overridden by the environment; validated and
 // complete. The environment has one variable for each key of the schema, and for a secret also one that names a file.
 
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -120,26 +120,23 @@ export const adminUrl = ({ adminHost, adminPort }: Config['listen'], path: strin
  * @param location names the file in errors, which do not quote its contents: they may be secret
  * @throws ConfigError
  */
-export function readJsonFile(path: string, location: string): unknown {
+export function readJsonFile(path: string, location: string): JsonObject {
   const text = readTextFile(path, location);
+  let reason = 'is not a JSON object';
   try {
-    return JSON.parse(text);
+    const json: unknown = JSON.parse(text);
+    if (isObject(json)) return json;
   } catch (error) {
     const position = /line \d+ column \d+/.exec((error as SyntaxError).message)?.[0];
-    const reason = `is not JSON${position ? `: ${position}` : ''}`;
-    throw new ConfigError(location, reason, 'The file must contain one JSON object.');
+    reason = `is not JSON${position ? `: ${position}` : ''}`;
   }
+  throw new ConfigError(location, reason, 'The file must contain one JSON object.');
 }
 
-/** @param maxBytes refuses a larger file, and a pipe or a device, which may never end */
-function readTextFile(path: string, location: string, maxBytes?: number): string {
+function readTextFile(path: string, location: string): string {
   try {
-    const stats = statSync(path);
-    if (maxBytes !== undefined && !(stats.isFile() && stats.size <= maxBytes))
-      throw new ConfigError(location, `is not a regular file of at most ${maxBytes} bytes`, `Check the path ${path}.`);
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
     const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
     const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8 text' : `cannot be read (${code})`;
     throw new ConfigError(location, reason, `Check the path ${path}, who may read it, and its encoding.`);
@@ -152,7 +149,6 @@ function readTextFile(path: string, location: string, maxBytes?: number): string
  */
 function readLayer(path: string): JsonObject {
   const json = readJsonFile(path, path);
-  if (!isObject(json)) throw new ConfigError(path, 'is not a JSON object', 'See config/example.json.');
   // Editors find the schema by this key.
   delete json.$schema;
   check(json, (key) => (key === '' ? path : `${path}, ${key}`));
@@ -238,8 +234,6 @@ interface Rule {
 const PREFIX = 'CALENDAR_';
 /** Not a setting: the path of the configuration file. */
 export const CONFIG_FILE_VARIABLE = 'CALENDAR_CONFIG';
-/** The longest is `sources`: a hundred, with twenty categories of 200 letters each, have 0.6 MB. */
-const MAX_SECRET_BYTES = 1024 * 1024;
 
 /** All keys, such as `listen.port` with the variable `CALENDAR_PORT`, in the order of the schema. */
 export const SETTINGS = rulesBelow(CONFIG_SCHEMA, []).map(([key, { writeOnly, description = '', type = 'string' }]) => {
@@ -304,7 +298,7 @@ function isServiceLink(variable: string, text: string): boolean {
  *
  *   CALENDAR_HOST=' ::1 '                       '::1'
  *   CALENDAR_SOURCES='[{"name":"library"}]'     [{ name: 'library' }]: secret, and no text
- *   CALENDAR_PORT=08080                         8080
+ *   CALENDAR_PORT=8080                          8080
  *   CALENDAR_TRUST_PROXIES=True                 true
  *   CALENDAR_TRUST_PROXIES='10.0.0.0/8, ::1'    ['10.0.0.0/8', '::1']
  */
@@ -312,9 +306,8 @@ function parse(text: string, { types, fileVariable }: (typeof SETTINGS)[number])
   const isSecret = fileVariable !== undefined;
   if (types.includes('string')) return isSecret ? text : text.trim();
   if (isSecret) return jsonOrText(text);
-  // JSON has no leading zeros, and its words are in lower case.
-  const lower = text.trim().toLowerCase();
-  const value = jsonOrText(lower.replace(/^0+(?=\d)/, ''));
+  // The words of JSON are in lower case.
+  const value = jsonOrText(text.trim().toLowerCase());
   if (typeof value === 'boolean' || !types.includes('array')) return value;
   const parts = text.split(',').map((part) => part.trim());
   return parts.filter((part) => part !== '');
@@ -338,7 +331,7 @@ const withoutLineBreak = (text: string): string => trimCharactersEnd(text, '\r\n
  * @throws ConfigError with the reason; never with the contents
  */
 export function readSecretFile(path: string, setting: string): string {
-  const text = withoutLineBreak(readTextFile(path, setting, MAX_SECRET_BYTES));
+  const text = withoutLineBreak(readTextFile(path, setting));
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the file may be a binary one
   if (text.trim() === '' || /[\x00-\x1f\x7f]/.test(text))
     throw new ConfigError(

@@ -49,7 +49,6 @@ export const USUAL_STATUS = {
   conflict: 400,
   'in-trash': 410,
   'no-trash': 501,
-  /** Anything else. */
   failed: 500,
 };
 export type RejectionKind = keyof typeof USUAL_STATUS;
@@ -62,7 +61,6 @@ export type RejectionOptions = Partial<Pick<CmsRejected, 'status' | 'code' | 'fi
 /** The CMS responded with an error, not yet mapped to an API error. `message` is in the CMS's words. */
 export class CmsRejected extends Error {
   readonly kind: RejectionKind;
-  /** The HTTP status of the CMS's response. */
   readonly status: number;
   /** The CMS's own name for the error: for messages, never for decisions. */
   readonly code: string;

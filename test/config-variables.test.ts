@@ -20,7 +20,7 @@ interface Variable {
   beside?: Record<string, string>;
 }
 
-const whole = (key: string, wrong = '-1'): Variable => ({ key, text: '02000', value: 2000, wrong });
+const whole = (key: string, wrong = '-1'): Variable => ({ key, text: ' 2000', value: 2000, wrong });
 const few = (key: string, wrong: string): Variable => ({ key, text: '7', value: 7, wrong });
 const text = (key: string, value = 'some text'): Variable => ({ key, text: value, value });
 const off = (key: string): Variable => ({ key, text: 'False', value: false, wrong: 'no' });

@@ -137,9 +137,9 @@ export const listPath = (path: string): string => path.split(/\[\d+\]/, 1)[0] ??
 
 const SHOWN_CHARACTERS = 40;
 
-/** A value as an example in a message; of a path that the record lacks: `nothing`. */
+/** A value as an example in a message; of a blank one, or a path that the record lacks: `nothing`. */
 export function formatSample(value: unknown): string {
-  if (value === undefined) return 'nothing';
+  if (isBlank(value)) return 'nothing';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS - 1)}…` : text;
 }

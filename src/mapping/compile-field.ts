@@ -46,15 +46,13 @@ export interface CompiledField {
  *   { "read": "meta.start", "write": ["meta.day", "meta.at"] }   meta.start      meta.day and meta.at
  *   { "value": "Town hall" }                                     has this value  nowhere
  *
- * @throws MappingFieldError, also for a "write" without "read"
+ * @throws MappingFieldError
  */
 export function compileField(spec: string | FieldSpec, field: Field): FieldAccessor {
   if (typeof spec === 'string') return compileLocation(spec, field, '');
   const { value, read, write, readOnly, clearWith } = spec;
   if (value !== undefined) return fixedAccessor(value, field);
   if (read === undefined) {
-    if (write !== undefined)
-      throw new MappingFieldError('/write', '"write" goes with "read"; a path that is both read and written is "at"');
     const accessor = compileLocation(spec, field, '');
     return readOnly ? readOnlyAccessor(accessor) : accessor;
   }

@@ -2,7 +2,7 @@
 // cms-rules.ts.
 
 import { FIELDS, type Field } from '../interface/fields.ts';
-import { isTermKind, KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
+import { isTermKind, KINDS, type Kind, PLURALS, TERM_ID_OFFSET } from '../model/records.ts';
 import { parseZone } from '../time/zones.ts';
 import { CMS_RULES } from './cms-rules.ts';
 import { type CompiledField, compileField, endOnDayOfStart } from './compile-field.ts';
@@ -44,7 +44,7 @@ export function compileMapping(json: unknown, name: string): Mapping {
     return { name: file.name, cms: file.upstream, file, kinds: kinds as unknown as Mapping['kinds'] };
   } catch (error) {
     if (!(error instanceof MappingFieldError)) throw error;
-    throw mappingError(name, error.pointer, error.message, error.remedy);
+    throw mappingError(name, error.pointer, error.message);
   }
 }
 
@@ -55,8 +55,8 @@ function checkCollections(mapping: MappingFile): void {
     const collection = collectionName(mapping[kind]!);
     const other = mapped.slice(0, index).find((earlier) => collectionName(mapping[earlier]!) === collection);
     if (!other) continue;
-    const reason = `"${collection}" is the collection of "${other}" too`;
-    throw new MappingFieldError(`/${kind}`, reason, `Name another collection, or leave "${kind}" out.`);
+    const remedy = `name another one, or leave "${kind}" out`;
+    throw new MappingFieldError(`/${kind}`, `"${collection}" is the collection of "${other}" too: ${remedy}`);
   }
 }
 
@@ -69,12 +69,12 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
   const fields = sendDependentTogether(compileFields(kind, spec, mapping), isWritable);
   const writable = fields.filter(isWritable);
   const linkFields = fields.flatMap(({ linkField }) => linkField ?? []);
-  const customFields = compileCustomFields(kind, spec);
+  const customFields = compileCustomFields(spec);
   const readPaths = [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths);
   const ruled = { kind, spec, storedAs, fields, readPaths };
   const rules = CMS_RULES[mapping.upstream];
   rules.checkFields(ruled);
-  if (occurrences) checkOccurrences(kind, fields);
+  if (occurrences) checkOccurrences(fields);
   const postOptions = storedAs === 'posts' ? postOptionsOf(spec, mapping) : undefined;
   const readOne = createReader(kind, fields, customFields, linkFields, postOptions);
   const readers = occurrences ? createSeriesReaders(readOne as KindMapping<'event'>['read']) : { read: readOne };
@@ -104,8 +104,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
 const storedAsOf = (kind: Kind, { terms, collection }: KindSpec): 'posts' | 'terms' =>
   terms !== undefined || (collection !== undefined && isTermKind(kind)) ? 'terms' : 'posts';
 
-function checkOccurrences(kind: Kind, fields: readonly CompiledField[]): void {
-  if (kind !== 'event') throw new MappingFieldError('/occurrences', 'only events can have occurrences');
+function checkOccurrences(fields: readonly CompiledField[]): void {
   if (fields.some(({ embedded }) => embedded))
     throw new MappingFieldError('/occurrences', 'events with embedded venues or organizers cannot have occurrences');
 }
@@ -143,8 +142,7 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): Compil
   if (unknown !== undefined)
     throw new MappingFieldError(
       `/fields/${unknown}`,
-      `the API has no such field of ${withArticle(kind)}`,
-      `Its fields are: ${names.join(', ')}.`,
+      `the API has no such field of ${PLURALS[kind]}; it has ${names.join(', ')}`,
     );
   const fields = names.flatMap((name) =>
     within(`/fields/${name}`, () => compileNamed(kind, name, spec, mapping) ?? []),
@@ -160,12 +158,10 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): Compil
 function compileNamed(kind: Kind, name: string, spec: KindSpec, mapping: MappingFile): CompiledField | undefined {
   const field = FIELDS[kind][name]!;
   const fieldSpec = spec.fields?.[name];
-  const { sentWith = [], embedded, via } = fieldSpecOf(fieldSpec ?? {});
+  const { sentWith = [] } = fieldSpecOf(fieldSpec ?? {});
   const unknown = sentWith.find((one) => !Object.hasOwn(FIELDS[kind], one));
   if (unknown !== undefined)
-    throw new MappingFieldError('/sentWith', `the API has no field "${unknown}" of ${withArticle(kind)}`);
-  if ((embedded || via) && field.targetKind !== 'venue' && field.targetKind !== 'organizer')
-    throw new MappingFieldError(embedded ? '/embedded' : '/via', 'is for a venue or an organizer of an event');
+    throw new MappingFieldError('/sentWith', `the API has no field "${unknown}" of ${PLURALS[kind]}`);
   if (field.targetKind) {
     const reference = compileReference(field.targetKind, field, fieldSpec, mapping);
     return reference && { name, field, sentWith, ...reference };
@@ -190,7 +186,7 @@ function compileReference(
   const location = spec ?? targetSpec?.terms?.split('/').at(-1);
   if (location === undefined) return undefined;
   if (!targetSpec)
-    throw new MappingFieldError('', `the mapping does not say where ${withArticle(target)} is: add "${target}"`);
+    throw new MappingFieldError('', `the mapping does not say where ${PLURALS[target]} are: add "${target}"`);
   const accessor = compileField(location, field);
   if (via && isLinked) return { accessor, linkField: compileLinkField(target, via) };
   return { accessor: isLinked && targetSpec.terms !== undefined ? withIdOffset(accessor) : accessor };
@@ -206,5 +202,3 @@ function withIdOffset(accessor: FieldAccessor): FieldAccessor {
     ...(write ? { write: (ids, target) => write(shift(ids, -TERM_ID_OFFSET), target) } : {}),
   };
 }
-
-const withArticle = (kind: Kind): string => `${/^[aeo]/.test(kind) ? 'an' : 'a'} ${kind}`;

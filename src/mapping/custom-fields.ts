@@ -1,7 +1,6 @@
 // Compiles the custom fields of a mapping: values of a site that the API has no field for.
 
 import type { Field } from '../interface/fields.ts';
-import { isTermKind, type Kind } from '../model/records.ts';
 import { compileField, readOnlyAccessor } from './compile-field.ts';
 import type { FieldAccessor } from './field-accessor.ts';
 import type { CustomFieldSpec, KindSpec } from './mapping-file.ts';
@@ -32,9 +31,7 @@ export const customFieldType = (name: string, spec: string | CustomFieldSpec): F
 };
 
 /** @throws MappingFieldError */
-export function compileCustomFields(kind: Kind, { custom_fields = {}, readOnly = false }: KindSpec): CustomFields {
-  if (Object.keys(custom_fields).length > 0 && isTermKind(kind))
-    throw new MappingFieldError('/custom_fields', 'only events, venues and organizers have custom fields');
+export function compileCustomFields({ custom_fields = {}, readOnly = false }: KindSpec): CustomFields {
   const fields = Object.entries(custom_fields).map(([name, spec]) =>
     within(`/custom_fields/${name}`, () => {
       // Such as `constructor`, which every object inherits.

@@ -71,28 +71,23 @@ export interface KindSpec {
 
 export const collectionName = ({ posts, terms, collection }: KindSpec): string => posts ?? terms ?? collection ?? '';
 
-interface RegisteredSpec {
+/** A post type, whose name is `type`, or a taxonomy. */
+export interface RegisteredSpec {
+  type?: string;
+  taxonomy?: string;
   singular?: string;
   plural?: string;
   rewrite?: string;
-  existing?: boolean;
-}
-
-export interface PostTypeSpec extends RegisteredSpec {
-  type: string;
   icon?: string;
-}
-
-export interface TaxonomySpec extends RegisteredSpec {
-  taxonomy: string;
   hierarchical?: boolean;
+  existing?: boolean;
 }
 
 /** The companion plugin of a site of WordPress. */
 interface WordPressSpec {
   requiresCompanionPlugin?: boolean;
-  posts?: Record<string, PostTypeSpec>;
-  terms?: Record<string, TaxonomySpec>;
+  posts?: Record<string, RegisteredSpec>;
+  terms?: Record<string, RegisteredSpec>;
   /** Its part for an event plugin (src/cli/plugin/hooks/). */
   hooks?: string;
 }
@@ -125,8 +120,8 @@ export function validateMappingFile(json: unknown, file: string): MappingFile {
 }
 
 /** An error at a location in a mapping file. `pointer` is a JSON pointer such as `/event/fields/cost`. */
-export function mappingError(file: string, pointer: string, reason: string, remedy = ''): ConfigError {
-  return new ConfigError(`mapping ${file}, at ${pointer === '' ? '/' : pointer}`, reason, remedy);
+export function mappingError(file: string, pointer: string, reason: string): ConfigError {
+  return new ConfigError(`mapping ${file}, at ${pointer === '' ? '/' : pointer}`, reason);
 }
 
 /** A `oneOf` fails together with its parts. The deepest error tells the operator most, above all an unknown key. */
@@ -142,6 +137,6 @@ function reasonOf({ keyword, params, message, parentSchema }: ErrorObject): stri
     return `has the unknown key "${params.additionalProperty}"${known === '' ? '' : `; known are ${known}`}`;
   }
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
-  if (keyword === 'false schema') return 'is not for the CMS that "upstream" names, or not for this kind';
+  if (keyword === 'false schema') return 'is not for the CMS that "upstream" names, or not for this kind or field';
   return message ?? keyword;
 }

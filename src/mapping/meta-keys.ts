@@ -31,13 +31,14 @@ interface Use {
  * The keys directly under `meta` that the fields of a kind use, each once, in the order of the fields. `events`, the
  * mapping of events, adds the keys by which events refer to records of the kind.
  */
-export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey[] {
+export function metaKeys(kind: Kind, spec: KindSpec, events: KindSpec): MetaKey[] {
   const { fields = {}, custom_fields = {}, readOnly = false } = spec;
-  const links = events ? linkKeysOf(kind, events) : [];
   const uses: Use[] = [
     ...Object.entries(fields).flatMap(([name, one]) => usesOf(name, one, FIELDS[kind][name]!)),
     ...Object.entries(custom_fields).flatMap(([name, one]) => usesOf(name, one, customFieldType(name, one))),
-    ...links.map(({ name, key }): Use => ({ field: name, path: key, type: { type: 'integer' }, writable: false })),
+    ...linkKeysOf(kind, events).map(
+      ({ name, key }): Use => ({ field: name, path: key, type: { type: 'integer' }, writable: false }),
+    ),
   ];
   const keys = new Map<string, MetaKey>();
   for (const { field, path, type, ...use } of uses) {

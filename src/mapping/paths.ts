@@ -8,12 +8,10 @@ import { cutHtml } from '../text/text.ts';
 /** An error in a part of a mapping. `pointer` is a JSON pointer relative to the part that is being compiled. */
 export class MappingFieldError extends Error {
   readonly pointer: string;
-  readonly remedy: string;
 
-  constructor(pointer: string, reason: string, remedy = '') {
+  constructor(pointer: string, reason: string) {
     super(reason);
     this.pointer = pointer;
-    this.remedy = remedy;
   }
 }
 
@@ -26,7 +24,7 @@ export function within<T>(pointer: string, compile: () => T): T {
     return compile();
   } catch (error) {
     if (!(error instanceof MappingFieldError)) throw error;
-    throw new MappingFieldError(pointer + error.pointer, error.message, error.remedy);
+    throw new MappingFieldError(pointer + error.pointer, error.message);
   }
 }
 

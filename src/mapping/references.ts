@@ -84,11 +84,11 @@ export interface LinkTable {
 
 export type LinkTables = { readonly [F in LinkField['field']]?: LinkTable };
 
-/** Compiles the `via` of a field. @throws MappingFieldError */
+/** Compiles the `via` of a field: `terms` and `slug`, or `key`. @throws MappingFieldError */
 export function compileLinkField(kind: LinkedKind, via: LinkSpec): LinkField {
   const field = kind === 'venue' ? 'venues' : 'organizers';
   const { terms, slug: pattern, key } = via;
-  if (terms !== undefined && pattern !== undefined && key === undefined) {
+  if (terms !== undefined && pattern !== undefined) {
     const buildTable: LinkField['buildTable'] = (linked, listedTerms) => {
       const termIds = new Map(listedTerms.map((term) => [term.slug, Number(term.id)]));
       // A function: `$&` in a slug would stand for something else.
@@ -96,9 +96,7 @@ export function compileLinkField(kind: LinkedKind, via: LinkSpec): LinkField {
     };
     return { field, kind, terms, buildTable };
   }
-  if (key === undefined || terms !== undefined || pattern !== undefined)
-    throw new MappingFieldError('/via', 'needs "terms" and "slug", or "key" alone');
-  const path = parsePathOrThrow(key, '/via/key');
+  const path = parsePathOrThrow(key!, '/via/key');
   const numberOf = (cmsRecord: CmsRecord) => readInteger(readAt(cmsRecord, path));
   return { field, kind, buildTable: (linked) => createTable(linked, numberOf) };
 }

@@ -153,14 +153,10 @@ export interface TermFields {
   url: string;
 }
 
-/** The text to search: the source text if the CMS sends it, otherwise the rendered text. No response has it. */
-interface Searchable {
-  searchText: string;
-}
-
-export type EventRecord = { kind: 'event'; id: number } & EventFields & Searchable;
-export type VenueRecord = { kind: 'venue'; id: number } & VenueFields & Searchable;
-export type OrganizerRecord = { kind: 'organizer'; id: number } & OrganizerFields & Searchable;
+// `searchText` is what searches look into: `searchTextOf` in mapping/read-record.ts. No response has it.
+export type EventRecord = { kind: 'event'; id: number; searchText: string } & EventFields;
+export type VenueRecord = { kind: 'venue'; id: number; searchText: string } & VenueFields;
+export type OrganizerRecord = { kind: 'organizer'; id: number; searchText: string } & OrganizerFields;
 export type TermRecord = { kind: TermKind; id: number } & TermFields;
 export type LinkedRecord = VenueRecord | OrganizerRecord;
 export type PostRecord = EventRecord | LinkedRecord;

@@ -6,7 +6,7 @@ import { Tokenizer } from 'htmlparser2';
 import { cutHtml, cutText, fold, foldForSort } from './text.ts';
 
 /** Elements whose content is no text of the page. */
-const HIDDEN = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'title']);
+export const HIDDEN: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'title']);
 const ignore = (): void => {};
 const IGNORED = {
   onattribdata: ignore,
@@ -146,7 +146,6 @@ export function foldName(name: string): string {
 /** Characters of a title that the order by title compares. */
 const SORTED_CHARACTERS = 100;
 
-/** Folds a title, which is HTML, for sorting. */
 export function foldTitle(title: string): string {
   return foldForSort(textLine(title, SORTED_CHARACTERS));
 }

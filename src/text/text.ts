@@ -101,9 +101,8 @@ export function percentDecoded(text: string): string {
 
 /** The address if it is one of the web, otherwise undefined: the CMS may have `javascript:` or a text. */
 export function webAddress(text: unknown): string | undefined {
-  if (typeof text !== 'string' || !URL.canParse(text)) return undefined;
-  const { protocol, href } = new URL(text);
-  return protocol === 'https:' || protocol === 'http:' ? href : undefined;
+  const url = typeof text === 'string' ? URL.parse(text) : null;
+  return url?.protocol === 'https:' || url?.protocol === 'http:' ? url.href : undefined;
 }
 
 /** The absolute address of a link or picture on a page at `base`; empty for none. */

@@ -6,12 +6,10 @@ import { epochToWallMs, parseZone, utcZone, wallMsToEpoch, type Zone } from './z
 export type PhpDate = {
   /** The instant in milliseconds since 1970, in whole seconds. */
   epochMs: number;
-  /** The wall time in `zone`. Days and hours that do not exist have rolled over. */
+  /** The wall time in the zone of the text, else in the default zone. Days and hours that do not exist roll over. */
   wall: string;
   /** The text names a zone or offset, or is `@seconds`. */
   hasZone: boolean;
-  /** The zone in the text (UTC for `@seconds`), else the default zone. */
-  zone: Zone;
 };
 
 const MAX_LENGTH = 200;
@@ -37,7 +35,7 @@ export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone 
   // Another one, if the clock skips `wallMs`.
   const shownMs = epochToWallMs(epochMs, zone);
   if (shownMs < earliestMs || shownMs > latestMs) return undefined;
-  return { epochMs, wall: formatWallTime(shownMs), hasZone: parsed.zone !== undefined, zone };
+  return { epochMs, wall: formatWallTime(shownMs), hasZone: parsed.zone !== undefined };
 }
 
 /** A text that is a number: `12`, but also `1e3`. */

@@ -125,9 +125,15 @@ const cases: [string, unknown, string, RegExp][] = [
       `a link by neither or both: ${Object.keys(via)}`,
       sourceWith({ venue: { at: 'meta.v', via } }),
       '/event/fields/venue/via',
-      /needs "terms" and "slug", or "key" alone/,
+      /must (have required property '(terms|slug)'|NOT have more than 2 properties)/,
     ],
   ),
+  ...['via', 'embedded'].map((key): [string, object, string, RegExp] => [
+    `a category with "${key}"`,
+    sourceWith({ categories: { at: 'meta.v', [key]: { key: 'meta.x' } } }),
+    `/event/fields/categories/${key}`,
+    /not for this kind or field/,
+  ]),
   ['a category as posts', sourceWith({}, { category: { posts: 'x' } }), '/category/posts', /not for this kind/],
   ['a collection of Payload for WordPress', sourceWith({}, { tag: { collection: 'x' } }), '/tag/collection', /not for/],
   [
@@ -168,18 +174,24 @@ const cases: [string, unknown, string, RegExp][] = [
     `/event/fields/cost/${key}`,
     /does not go with the codec/,
   ]),
-  ['a field the interface lacks', sourceWith({ start: 'meta.x' }), '/event/fields/start', /no such field of an event/],
+  ['a field the interface lacks', sourceWith({ start: 'meta.x' }), '/event/fields/start', /no such field of events/],
   [
     'a field of another kind',
     sourceWith({}, { venue: { posts: 'v', fields: { email: 'meta.e' } } }),
     '/venue/fields/email',
-    /no such field of a venue/,
+    /no such field of venues/,
+  ],
+  [
+    'occurrences of a venue',
+    sourceWith({}, { venue: { posts: 'v', occurrences: {} } }),
+    '/venue/occurrences',
+    /not for this kind/,
   ],
   [
     'custom fields of a term',
     sourceWith({}, { tag: { terms: 'tags', custom_fields: { x: 'meta.x' } } }),
     '/tag/custom_fields',
-    /only events, venues and organizers/,
+    /not for this kind/,
   ],
   [
     'a custom field with a blank in its name',
@@ -258,14 +270,14 @@ const cases: [string, unknown, string, RegExp][] = [
   [
     'write without read',
     sourceWith({ cost: { at: 'meta.c', write: 'meta.d' } }),
-    '/event/fields/cost/write',
-    /goes with "read"/,
+    '/event/fields/cost',
+    /must have property read when property write is present/,
   ],
   [
     'a link to a kind that is nowhere',
     sourceWith({ venue: 'meta.v' }, { venue: undefined }),
     '/event/fields/venue',
-    /does not say where a venue is/,
+    /does not say where venues are/,
   ],
   [
     'parts of something that is no date',
@@ -310,7 +322,7 @@ describe('invalid mapping file', () => {
   });
 
   it('lists the fields of the kind', () => {
-    expect(errorOf(sourceWith({ start: 'meta.x' })).remedy).to.include('start_date, end_date');
+    expect(errorOf(sourceWith({ start: 'meta.x' })).message).to.include('start_date, end_date');
   });
 });
 

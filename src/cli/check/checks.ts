@@ -15,7 +15,6 @@ export interface Finding {
   name: string;
   state: FindingState;
   message: string;
-  /** What the operator can do about it. */
   advice?: string;
 }
 
@@ -29,7 +28,6 @@ const finding =
   (name: string, message: string, advice: string): Finding => ({ name, state, message, advice });
 
 export const ok = (name: string, message: string): Finding => ({ name, state: 'ok', message });
-/** A warning and a failure always come with advice. */
 export const warn = finding('warn');
 export const fail = finding('fail');
 

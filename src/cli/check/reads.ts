@@ -121,10 +121,7 @@ export function judgeSeries(events: readonly CmsRecord[], showOccurrences: strin
     const message = 'the site does not send the occurrences of series: the gateway lists the first occurrence only';
     return [warn('series', message, showOccurrences)];
   }
-  const series = events.filter(isSeries);
-  const total = series.reduce((sum, event) => sum + (event[OCCURRENCES_FIELD] as unknown[]).length, 0);
-  const count = `${series.length} of ${pluralized(events.length, 'event')}`;
-  return [ok('series', `${count} are series, with ${total} occurrences`)];
+  return [ok('series', `${events.filter(isSeries).length} of ${pluralized(events.length, 'event')} are series`)];
 }
 
 /** A CMS may refuse a list before it looks for the collection. */
@@ -189,14 +186,12 @@ export function judgeList(
     return warn(
       collection,
       'no published record',
-      `${kind === 'event' ? 'Make an event' : `If the calendar is to have ${kind}s, make one`} in ` +
-        `${advice.admin}. Until then check --write tries the fields on a draft, which it removes.`,
+      `Make one in ${advice.admin}, unless the calendar is to have none. Until then check --write tries the fields ` +
+        'on a draft, which it removes.',
     );
-  if (truncated) return ok(collection, `the first ${records} of ${total}, each once`);
-  return ok(collection, distinct === 1 ? records : `${records}, each once`);
+  return ok(collection, truncated ? `the first ${records} of ${total}` : records);
 }
 
-/** A finding for each field that the mapping has for the kind. */
 export async function checkFields(context: CheckContext, kind: Kind): Promise<Finding[]> {
   const kindMapping = context.kindMappings.find((each) => each.kind === kind);
   if (!kindMapping) return [];
@@ -232,7 +227,7 @@ function judgeValues(field: MappedField, admin: string): Finding {
     return fail(
       name,
       absence(field),
-      `Compare the path with what the site sends for ${kindMapping.collection}: ${shownFields(records).join(', ')}.`,
+      `Compare the path with what the site sends for ${kindMapping.collection}: ${shownFields(records)}.`,
     );
   if (records.length === 0) return ok(name, `${path}: there is no record to read`);
   const isFlag = definition.type === 'boolean';
@@ -294,9 +289,7 @@ const codecAdvice = ({ kindMapping, name }: MappedField): string =>
   `Give ${kindMapping.kind}.${name} the format of these values in the mapping: "as", or the "format" of each of ` +
   'the "parts" (docs/mapping.md, Dates and codecs).';
 
-const shownFields = ([first]: readonly SampledRecord[]): string[] =>
-  // `modifiedUtc` is the adapter's, not the site's.
-  Object.keys(first?.cmsRecord ?? {}).filter((name) => name !== 'modifiedUtc');
+const shownFields = ([first]: readonly SampledRecord[]): string => Object.keys(first?.cmsRecord ?? {}).join(', ');
 
 const hasPaths = (cmsRecord: CmsRecord, paths: readonly string[]): boolean =>
   paths.every((path) => [listPath(path), path].some((each) => valueAtPath(cmsRecord, each) !== undefined));

@@ -77,9 +77,9 @@ const ACF_IN_REST =
 
 /** The plugin would register a misspelt key, too. Names no field: the table prints the same advice only once. */
 function registerKeys(pluginAdvice: string, fields: readonly string[] = []): string {
-  const keys = fields.filter((name) => name.startsWith('meta.'));
-  const register = `WordPress silently drops keys that are not registered for its REST API.\n${pluginAdvice}`;
-  if (keys.length === 0) return register;
-  const compare = `Compare the name with the keys that the site shows: ${keys.join(', ')}. If it is none of them`;
-  return `${compare} and right, the site has to show it: ${register}`;
+  const keys = fields.filter((name) => name.startsWith('meta.')).join(', ') || 'none';
+  return (
+    `Compare the name with the keys that the site shows: ${keys}. If it is none of them and right, the site has to ` +
+    `show it: WordPress silently drops keys that are not registered for its REST API.\n${pluginAdvice}`
+  );
 }

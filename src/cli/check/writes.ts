@@ -125,7 +125,6 @@ async function tryClearing(trial: Trial, id: number, fields: readonly TrialField
 /** `refused`: why the site refuses the write. */
 type Outcome = Accepted | { refused: string };
 
-/** What was written, and what the site has before and after. */
 interface Accepted {
   refused?: undefined;
   valueFor: (field: TrialField) => unknown;
@@ -183,7 +182,8 @@ const isKept = (field: TrialField, { valueFor, after }: Accepted): boolean =>
   isSameValue(field.name, storedValue(after, field), valueFor(field));
 
 const readBack = (trial: Trial, field: TrialField, { valueFor, after }: Accepted): string =>
-  `${pathOf(trial, field)} reads back as ${sample(storedValue(after, field))} instead of ${sample(valueFor(field))}`;
+  `${pathOf(trial, field)} reads back as ${formatSample(storedValue(after, field))} ` +
+  `instead of ${formatSample(valueFor(field))}`;
 
 const pathOf = ({ kindMapping }: Trial, { property }: TrialField): string =>
   kindMapping.writtenPaths.get(property)?.join(', ') ?? '';
@@ -204,11 +204,9 @@ function judgeByPlugin({ kindMapping }: Trial, field: TrialField, { valueFor, sh
   if (value === undefined && isUnknownThere) return right;
   const written = valueFor(field);
   if (isSameValue(name, shownByPlugin(value, written), written)) return right;
-  const found = `${shown.api} shows ${sample(value)} after ${sample(written)} was written`;
+  const found = `${shown.api} shows ${formatSample(value)} after ${formatSample(written)} was written`;
   return fail(name, `the plugin takes it for something else: ${found}`, OTHER_KEY);
 }
-
-const sample = (value: unknown): string => (isBlank(value) ? 'nothing' : formatSample(value));
 
 function reasonOf(error: unknown): string {
   if (error instanceof CmsRejected || error instanceof ApiError) {

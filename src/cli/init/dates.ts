@@ -1,9 +1,11 @@
-// Which fields of a collection hold the start and the end of its events: by their names, and by what their values say.
+// Which fields of a collection hold the start and the end of its events, by their names; and in which form, by their
+// values.
 //
 //   fields and values                                        what is proposed
 //   start_date: 2031-05-01 19:30:00, end_date: ...           these two
 //   gig_start: 25/04/2031 7:30 pm, no end                    gig_start in the format d/m/Y g:i a; the end is the start
-//   desde: 2031-05-01 19:30:00, hasta: 2031-05-01 22:00:00   the end is the one that is never before the other
+//   desde: 2031-05-01 19:30:00, hasta: 2031-05-01 22:00:00   these two: `OTHER_NAMES` has words of six languages
+//   tag: 20310501, and no other date                         tag, whatever its name is
 //   date: 2031-05-01, start_time: 19:30, end_time: 22:00     start and end in two parts: the day and a time of day
 //   start_local, start_utc                                   the local one
 //   start: 03/04/2031                                        d/m/Y, which is an assumption: it may be m/d/Y
@@ -44,10 +46,10 @@ export function proposeDates(fields: readonly SiteField[], decisions: DateDecisi
   const namedEnd = named('end_date', fields, decisions);
   const related = fields.filter(({ path }) => !UNRELATED.test(plainName(path)));
   const dateFields = related.filter((field) => isDate(field, decisions));
-  const dates = startAndEnd(dateFields, (values) => readAll(values, decisions), namedStart?.date);
+  const dates = startAndEnd(dateFields);
   // Fields with times of day: which holds that of the start, and which that of the end.
   const timeFields = related.filter(({ values }) => inferTimeFormat(values) !== undefined);
-  const times = startAndEnd(timeFields, (values) => readAll(onAnyDay(values)));
+  const times = startAndEnd(timeFields);
   const startField = namedStart?.date ?? dates.start;
   if (!startField) return undefined;
   const form = inferDate(startField.values, decisions);
@@ -72,38 +74,15 @@ function isDate({ values, type, path }: SiteField, decisions: DateDecisions): bo
   return /^(string|integer)$/.test(type ?? 'string') && isNamed && likeness(path, 'timezone') === 0;
 }
 
-/**
- * Finds the start and the end among dates or times of day by their names, and if these do not tell, by their values:
- *
- *   fields with values       start, end
- *   start_date, end_date     these
- *   start_date, b            `start_date`; and `b`, if it is never before
- *   start_date, b, c         `start_date` alone: which is the end?
- *   a, b                     `a` and `b`, if `b` is never before `a`
- *   a, b, c                  none: which two are meant?
- * @param read the values of a field as texts that sort by time
- * @param chosen the start that the operator named
- */
-function startAndEnd(
-  fields: readonly SiteField[],
-  read: (values: readonly unknown[]) => string[],
-  chosen?: SiteField | undefined,
-): { start?: SiteField | undefined; end?: SiteField | undefined } {
-  const endByName = best(fields, 'end_date');
-  const noEnds = fields.filter((field) => field !== endByName && likeness(field.path, 'end_date') === 0);
-  const startByName = chosen ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
-  const withValues = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
-  if ((startByName && endByName) || withValues.length > 2) return { start: startByName, end: endByName };
-  const isNeverBefore = (late: SiteField, early: SiteField): boolean => {
-    const [lateTexts, earlyTexts] = [read(late.values), read(early.values)];
-    const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;
-    return areAsMany && lateTexts.every((text, index) => text >= earlyTexts[index]!);
+/** Among dates, or among times of day. A single field with values is the start, unless its name says that it is not. */
+function startAndEnd(fields: readonly SiteField[]): { start: SiteField | undefined; end: SiteField | undefined } {
+  const noEnds = fields.filter(({ path }) => likeness(path, 'end_date') === 0);
+  const withValues = noEnds.filter(({ values, path }) => values.length > 0 && !isUtc(path));
+  const only = withValues.length === 1 ? withValues[0] : undefined;
+  return {
+    start: best(noEnds, 'start_date') ?? best(noEnds, 'date') ?? only,
+    end: best(fields, 'end_date'),
   };
-  const unnamed = withValues.filter(({ path }) => path !== endByName?.path && path !== startByName?.path);
-  const isEarliest = (each: SiteField) => withValues.every((late) => late === each || isNeverBefore(late, each));
-  const start = startByName ?? unnamed.find(isEarliest);
-  const end = endByName ?? (start && unnamed.find((each) => each !== start && isNeverBefore(each, start)));
-  return { start, end };
 }
 
 const isUtc = (path: string): boolean => likeness(path, 'utc') > 0;
@@ -139,8 +118,8 @@ const isDay = ({ values }: SiteField): boolean =>
   values.every((value) => typeof value === 'string' && /[ T]00:00(?::00)?$/.test(value));
 
 /**
- * The date that the operator named, `meta.start` or `meta.day,meta.time`: perhaps fields that the site does not show
- * yet. Throws `ConfigError` if their values cannot be read.
+ * The date that the operator named, `meta.start` or `meta.day,meta.time`. Throws `ConfigError` if the values of one
+ * cannot be read.
  */
 function named(name: 'start_date' | 'end_date', fields: readonly SiteField[], decisions: DateDecisions) {
   const option = decisions.fields?.[`event.${name}`];
@@ -148,10 +127,11 @@ function named(name: 'start_date' | 'end_date', fields: readonly SiteField[], de
   const [datePath = '', timePath] = option.split(',');
   const date = fieldAt(datePath, fields);
   const time = timePath === undefined ? undefined : fieldAt(timePath, fields);
-  const isDateRead = inferDate(date.values, decisions) !== undefined;
-  const isTimeRead = time === undefined || inferTimeFormat(time.values) !== undefined;
-  const unread = !isDateRead ? date : !isTimeRead ? time : undefined;
-  if (unread && unread.values.length > 0)
+  const unreadDate = inferDate(date.values, decisions) === undefined ? [date] : [];
+  const unreadTime = time && inferTimeFormat(time.values) === undefined ? [time] : [];
+  // A field without values may be one that the site does not show yet.
+  const unread = [...unreadDate, ...unreadTime].find(({ values }) => values.length > 0);
+  if (unread)
     throw new ConfigError(
       `--field event.${name}=${option}`,
       `${unread.path} has no value that init can read: ${unread.values.slice(0, 3).map(formatSample).join(', ')}`,
@@ -168,8 +148,6 @@ interface DateForm {
   /** As in PHP's `date()`; `unix` for a count since 1970. */
   format: string;
   hasTime: boolean;
-  /** The value as a text that sorts by time. */
-  read(value: unknown): string;
   /** The format with day and month exchanged, if that fits every sample too. */
   alternative?: string;
 }
@@ -212,15 +190,9 @@ export function inferDate(
       ...(!countsSeconds && { milliseconds: true }),
     };
     const as = Object.keys(options).length > 0 ? { unix: options } : 'unix';
-    return { as, format: 'unix', hasTime: true, read: (value) => String(value).padStart(13, '0') };
+    return { as, format: 'unix', hasTime: true };
   }
   return areTexts ? inferText(texts) : undefined;
-}
-
-/** Texts that sort by time. */
-function readAll(values: readonly unknown[], decisions: DateDecisions = {}): string[] {
-  const form = inferDate(values, decisions);
-  return values.map((value) => form?.read(value) ?? '');
 }
 
 function inferText(texts: readonly string[]): DateForm | undefined {
@@ -238,8 +210,7 @@ function textForm(format: DateFormat, texts: readonly string[]): DateForm {
   const { text, hasTime } = format;
   const isInUtc = text.endsWith('\\Z') || texts.every((each) => /\+00:?00$/.test(each));
   const as = isInUtc ? { 'utc-datetime': text } : { 'local-datetime': text };
-  const read = (value: unknown) => format.read(String(value)) ?? '';
-  return { as: text === DEFAULT_FORMAT ? undefined : as, format: text, hasTime, read };
+  return { as: text === DEFAULT_FORMAT ? undefined : as, format: text, hasTime };
 }
 
 function compiled(text: string): DateFormat[] {
@@ -254,9 +225,7 @@ function isRead(format: DateFormat, text: string): boolean {
 
 /** The format of a time of day, as in PHP's `date()`. */
 export function inferTimeFormat(values: readonly unknown[]): string | undefined {
-  const format = inferDate(onAnyDay(values))?.format;
+  // `19:30` is read as `2027-05-01 19:30`: every format that is tried has a day.
+  const format = inferDate(values.map((time) => `2027-05-01 ${time}`))?.format;
   return format?.startsWith('Y-m-d ') ? format.slice('Y-m-d '.length) : undefined;
 }
-
-/** `19:30` is read as `2027-05-01 19:30`: every format that is tried has a day. */
-const onAnyDay = (times: readonly unknown[]): string[] => times.map((time) => `2027-05-01 ${time}`);

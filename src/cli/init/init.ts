@@ -61,9 +61,7 @@ function accountOf({ user, password, isPasswordFromFile }: InitOptions) {
   return { user, password, isFromFile: isPasswordFromFile };
 }
 
-type Found = { proposal: ChosenMapping | undefined; lines: string[] };
-
-async function proposeForWordPress(url: string, options: InitOptions, account?: ServiceAccount): Promise<Found> {
+async function proposeForWordPress(url: string, options: InitOptions, account?: ServiceAccount) {
   const login = account && basicAuth(account.user, account.password);
   const connection = openSite(url, login, { userAgent: options.userAgent });
   try {
@@ -81,7 +79,7 @@ async function proposeForWordPress(url: string, options: InitOptions, account?: 
 const PAYLOAD_MAPPING = 'payload';
 
 /** A copy of the bundled mapping, without its time zone: the operator edits the names of collections and fields. */
-function proposeForPayload(url: string, { mapping: name, eventType, fields, user }: InitOptions): Found {
+function proposeForPayload(url: string, { mapping: name, eventType, fields, user }: InitOptions) {
   if ((name ?? PAYLOAD_MAPPING) !== PAYLOAD_MAPPING || eventType !== undefined || Object.keys(fields).length > 0)
     throw new ConfigError(
       url,

@@ -40,12 +40,11 @@ export const matchPresets = (site: ProbedSite): PresetMatch[] =>
 function matchPreset(name: string, site: ProbedSite) {
   const mapping = loadMapping(name).file;
   const specs = KINDS.flatMap((kind) => mapping[kind] ?? []);
-  if (specs.every((spec) => isShown(site, spec)))
-    return { name, mapping, showsDates: true, reason: 'the site has all its collections and fields' };
   const own = specs.map(collectionName).filter((base) => hasCollection(site, base) && !GENERIC_COLLECTIONS.has(base));
   const type = typeAt(site, mapping.event.posts);
   const { start_date: start, end_date: end } = mapping.event.fields ?? {};
-  if (own.length > 0 && hasField(type, start) && hasField(type, end)) {
+  const hasOwnDates = own.length > 0 && hasField(type, start) && hasField(type, end);
+  if (hasOwnDates || specs.every((spec) => isShown(site, spec))) {
     const reason = `the collection ${collectionName(mapping.event)} has ${readPathsOf(start).join(' and ')}`;
     return { name, mapping, showsDates: true, reason };
   }
@@ -75,10 +74,8 @@ function isTextOfNumber({ fields }: ProbedType, name: string, field: string | Fi
   return siteField !== undefined && numberLocation(name, siteField) !== undefined;
 }
 
-function isFolder(folder: string, pattern: string): boolean {
-  const [name, wanted] = [folder.toLowerCase(), pattern.toLowerCase()];
-  return wanted.endsWith('*') ? name.startsWith(wanted.slice(0, -1)) : name === wanted;
-}
+const isFolder = (folder: string, pattern: string): boolean =>
+  pattern.endsWith('*') ? folder.startsWith(pattern.slice(0, -1)) : folder === pattern;
 
 /** What every post of WordPress has. */
 const CORE_PATH = /^(title\.|content\.|excerpt\.)/;
@@ -95,11 +92,11 @@ function hasField(type: ProbedType | undefined, field: string | FieldSpec | unde
 
 /** In how many of the newest records the field has a value, with an example. */
 export function fieldEvidence(type: ProbedType | undefined, field: string | FieldSpec): string {
-  const { samples = [], total = 0 } = type ?? {};
+  const { samples = [] } = type ?? {};
   const shown = samples.map((sample) => readPathsOf(field).map((path) => valueAtPath(sample, path)));
   const values = shown.flatMap((each) => each.filter((value) => !isBlank(value)).slice(0, 1));
-  const read = samples.length < total ? `the ${samples.length} newest` : samples.length;
-  if (values.length > 0) return `${values.length} of ${read} records have it, such as ${formatSample(values[0])}`;
+  const count = `${values.length} of the ${samples.length} newest records`;
+  if (values.length > 0) return `${count} have it, such as ${formatSample(values[0])}`;
   return hasField(type, field) ? 'no record has a value yet' : 'shown once the companion plugin is installed';
 }
 

@@ -174,22 +174,17 @@ function generatedProposal(
   const bases = eventTypes.map((each) => each.base);
   const isChoice = bases.length > 1 && decisions.eventType === undefined;
   const choice = `that ${base} are the events; else add --event-type (${bases.join(', ')}) --force`;
-  const { path, values } = dates.startField;
-  const found = values.length > 0 ? 'its records hold dates in' : 'the start is in';
   return {
     preset: undefined,
     mapping,
     isSeenOnSite: true,
     needsPlugin: !showsAllKeys(mapping, site),
-    summary: `a mapping of its own for ${nameOf(type)}: ${found} ${path}`,
+    summary: `a mapping of its own for ${base}: the start is in ${dates.startField.path}`,
     notes,
     assumed: isChoice ? [choice, ...dates.assumed] : dates.assumed,
     unmapped: unmappedFields(type, mapping),
   };
 }
-
-/** `Gigs (gigs_2)`; only the name of the collection if the label is the same. */
-const nameOf = ({ label, base }: ProbedType): string => (label === base ? base : `${label} (${base})`);
 
 /** Adds to the mapping the kinds that events refer to, and the fields of the event that hold the links. */
 function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite): void {

@@ -143,7 +143,7 @@ export function siteFields(samples: readonly CmsRecord[], schema: CmsRecord): Si
       if (prefix === '' && (CORE_PROPERTIES.has(name) || OTHER_PROPERTIES.test(name))) continue;
       const path = prefix + name;
       const rule = objectOrEmpty(rules[name]);
-      const field = fields.get(path) ?? { path, type: typeName(rule.type), values: [] };
+      const field = fields.get(path) ?? { path, type: typeName(rule), values: [] };
       fields.set(path, field);
       if (!isBlank(values[name])) field.values.push(values[name]);
       // A field group of ACF is an object of fields.
@@ -161,10 +161,9 @@ export function siteFields(samples: readonly CmsRecord[], schema: CmsRecord): Si
   return [...fields.values()].filter(({ path }) => path !== 'meta.footnotes');
 }
 
-function typeName(type: unknown): string | undefined {
-  const name = Array.isArray(type) ? type.find((each) => each !== 'null') : type;
-  return typeof name === 'string' ? name : undefined;
-}
+/** Of `["string", "null"]`: `string`. */
+const typeName = ({ type }: CmsRecord): string | undefined =>
+  [type].flat().find((each): each is string => typeof each === 'string' && each !== 'null');
 
 async function readActivePlugins(site: SiteConnection): Promise<string[] | undefined> {
   if (site.credentials === undefined) return undefined;

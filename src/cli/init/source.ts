@@ -7,7 +7,7 @@ import type { SourceEvent } from '../../cms/sources/source.ts';
 import { readJsonFile, sourceAddress } from '../../config.ts';
 import type { SourceSettings } from '../../config-schema.ts';
 import { ConfigError } from '../../errors.ts';
-import { isObject, type JsonObject } from '../../model/json.ts';
+import { isObject } from '../../model/json.ts';
 import { textLine } from '../../text/html.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
 import { programName } from '../advice.ts';
@@ -24,7 +24,7 @@ export async function initSource(
   print: (line: string) => void,
 ): Promise<number> {
   const file = join(out, 'config.json');
-  const config = readConfigFile(file);
+  const config = existsSync(file) ? readJsonFile(file, file) : {};
   const sources = Array.isArray(config.sources) ? (config.sources as SourceSettings[]) : [];
   const known = sources.find((each) => sourceAddress(each) === sourceAddress(source));
   const name = known?.name ?? freeName(new URL(sourceAddress(source)).hostname, sources);
@@ -52,12 +52,6 @@ export async function initSource(
   print(`wrote ${file}`);
   print(`Next: ${programName()} check --config ${file}`);
   return 0;
-}
-
-function readConfigFile(file: string): JsonObject {
-  const config = existsSync(file) ? readJsonFile(file, file) : {};
-  if (isObject(config)) return config;
-  throw new ConfigError(file, 'is not a JSON object', 'Correct it, or name another folder with --out.');
 }
 
 /** Events get their ids from the name: `www.library.example` is `library-example`. */

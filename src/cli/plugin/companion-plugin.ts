@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
-import type { KindSpec, MappingFile, PostTypeSpec, TaxonomySpec } from '../../mapping/mapping-file.ts';
+import type { KindSpec, MappingFile, RegisteredSpec } from '../../mapping/mapping-file.ts';
 import { type MetaKey, metaKeys, pathsWithoutPassword } from '../../mapping/meta-keys.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 
@@ -121,13 +121,7 @@ function taxonomiesOf(file: MappingFile, eventTypes: string[]): Record<string, o
 type RegisteredType = ReturnType<typeof typeOf>;
 
 /** What post types and taxonomies have. Their labels are by default their own name. */
-function typeOf(
-  kind: Kind,
-  base: string,
-  name: string,
-  spec: PostTypeSpec | TaxonomySpec | undefined,
-  file: MappingFile,
-) {
+function typeOf(kind: Kind, base: string, name: string, spec: RegisteredSpec | undefined, file: MappingFile) {
   const { singular = name, plural = name, rewrite = name } = spec ?? {};
   // A type that the mapping does not describe is another plugin's.
   const existing = spec === undefined || spec.existing === true;

@@ -3,7 +3,7 @@
 // formats and rules are converted; other elements leave their text.
 
 import { Parser } from 'htmlparser2';
-import { separatorOf } from '../../text/html.ts';
+import { HIDDEN, separatorOf } from '../../text/html.ts';
 import type { CodecDefinition } from '../field-accessor.ts';
 import { MappingFieldError, UnrepresentableValue } from '../paths.ts';
 
@@ -33,7 +33,6 @@ function formatOf(name: string): number {
   return bit < 0 ? 0 : 1 << bit;
 }
 
-const WITHOUT_TEXT = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'object', 'textarea', 'title']);
 /** Whether the element begins and ends a paragraph. */
 const isBlock = (name: string): boolean =>
   name !== 'br' && (separatorOf(name) === '\n' || name === 'td' || name === 'th');
@@ -156,7 +155,7 @@ function textsOf(node: HtmlNode, format: number): LexicalNode[] {
     return [{ type: 'text', version: 1, text, format, detail: 0, mode: 'normal', style: '' }];
   }
   const { name, href, children } = node;
-  if (WITHOUT_TEXT.has(name)) return [];
+  if (HIDDEN.has(name)) return [];
   if (name === 'br') return [LINE_BREAK];
   const texts = children.flatMap((child) => textsOf(child, format | formatOf(name)));
   const isLink = name === 'a' && URL.canParse(href) && LINK_SCHEMES.has(new URL(href).protocol);

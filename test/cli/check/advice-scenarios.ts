@@ -169,13 +169,13 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { gigs: { missing: 0 } },
   },
   {
-    says: /Make an event in/,
+    says: /Make one in/,
     row: 'lists gigs',
     before: { gigs: { records: [] } },
     follow: { gigs: { records: [gig(1)] } },
   },
   {
-    says: /make one in wp-admin/,
+    says: /Make one in wp-admin/,
     row: 'lists halls',
     before: withHalls([]),
     follow: withHalls([gig(4)]),

@@ -159,7 +159,7 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { event: { dedupe: true } },
   },
   {
-    says: /Make an event in the admin panel/,
+    says: /Make one in the admin panel/,
     row: 'lists gigs',
     before: { gigs: { docs: [] } },
     follow: { gigs: { docs: [gig(1)] } },

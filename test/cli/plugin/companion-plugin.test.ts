@@ -55,7 +55,7 @@ describe('the companion plugin', () => {
       const venues = { posts: 'venues', fields: { show_map: flag } };
       const { file: source, kinds } = mappingWith({ hide_from_listings: flag }, { venue: venues });
       const [event, venue] = (['event', 'venue'] as const).map((kind) => {
-        const meta = metaKeys(kind, source[kind]!).find(({ key }) => key === 'flag');
+        const meta = metaKeys(kind, source[kind]!, source.event).find(({ key }) => key === 'flag');
         expect(typeof meta?.default).to.equal(typeof forms[0]);
         return { id: 1, meta: { flag: meta?.default } };
       });
@@ -66,7 +66,7 @@ describe('the companion plugin', () => {
   it('registers false for a boolean that is stored as the absence of a row', () => {
     const flag = { at: 'meta.flag', as: { boolean: [true, null] } };
     const { file: source } = mappingWith({}, { venue: { posts: 'venues', fields: { show_map: flag } } });
-    expect(metaKeys('venue', source.venue!).find(({ key }) => key === 'flag')?.default).to.equal(false);
+    expect(metaKeys('venue', source.venue!, source.event).find(({ key }) => key === 'flag')?.default).to.equal(false);
   });
 
   it('only opens the types of an event plugin', () => {

@@ -57,7 +57,7 @@ export async function testPluginCoexistence(site: TestSite, { check }: Results):
           end_date: '2031-02-01 11:00:00',
         })
       ).id;
-  const opened = new Set(metaKeys('event', source.event).map(({ key }) => key));
+  const opened = new Set(metaKeys('event', source.event, source.event).map(({ key }) => key));
   const rows = async () => (await readStoredPost(site, id)).rows.filter(([key]) => opened.has(key));
 
   await check('a save by an editor changes no row, and adds none for unset keys', async () => {
