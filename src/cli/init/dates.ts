@@ -1,11 +1,9 @@
-// Which fields of a collection hold the start and the end of its events, by their names; and in which form, by their
-// values.
+// Which fields of a collection hold the start and the end of its events: by their names, and by what their values say.
 //
 //   fields and values                                        what is proposed
 //   start_date: 2031-05-01 19:30:00, end_date: ...           these two
 //   gig_start: 25/04/2031 7:30 pm, no end                    gig_start in the format d/m/Y g:i a; the end is the start
-//   desde: 2031-05-01 19:30:00, hasta: 2031-05-01 22:00:00   these two: `OTHER_NAMES` has words of six languages
-//   tag: 20310501, and no other date                         tag, whatever its name is
+//   desde: 2031-05-01 19:30:00, hasta: 2031-05-01 22:00:00   the end is the one that is never before the other
 //   date: 2031-05-01, start_time: 19:30, end_time: 22:00     start and end in two parts: the day and a time of day
 //   start_local, start_utc                                   the local one
 //   start: 03/04/2031                                        d/m/Y, which is an assumption: it may be m/d/Y
@@ -46,10 +44,10 @@ export function proposeDates(fields: readonly SiteField[], decisions: DateDecisi
   const namedEnd = named('end_date', fields, decisions);
   const related = fields.filter(({ path }) => !UNRELATED.test(plainName(path)));
   const dateFields = related.filter((field) => isDate(field, decisions));
-  const dates = startAndEnd(dateFields);
+  const dates = startAndEnd(dateFields, (values) => readAll(values, decisions), namedStart?.date);
   // Fields with times of day: which holds that of the start, and which that of the end.
   const timeFields = related.filter(({ values }) => inferTimeFormat(values) !== undefined);
-  const times = startAndEnd(timeFields);
+  const times = startAndEnd(timeFields, (values) => readAll(onAnyDay(values)));
   const startField = namedStart?.date ?? dates.start;
   if (!startField) return undefined;
   const form = inferDate(startField.values, decisions);
@@ -74,15 +72,38 @@ function isDate({ values, type, path }: SiteField, decisions: DateDecisions): bo
   return /^(string|integer)$/.test(type ?? 'string') && isNamed && likeness(path, 'timezone') === 0;
 }
 
-/** Among dates, or among times of day. A single field with values is the start, unless its name says that it is not. */
-function startAndEnd(fields: readonly SiteField[]): { start: SiteField | undefined; end: SiteField | undefined } {
-  const noEnds = fields.filter(({ path }) => likeness(path, 'end_date') === 0);
-  const withValues = noEnds.filter(({ values, path }) => values.length > 0 && !isUtc(path));
-  const only = withValues.length === 1 ? withValues[0] : undefined;
-  return {
-    start: best(noEnds, 'start_date') ?? best(noEnds, 'date') ?? only,
-    end: best(fields, 'end_date'),
+/**
+ * Finds the start and the end among dates or times of day by their names, and if these do not tell, by their values:
+ *
+ *   fields with values       start, end
+ *   start_date, end_date     these
+ *   start_date, b            `start_date`; and `b`, if it is never before
+ *   start_date, b, c         `start_date` alone: which is the end?
+ *   a, b                     `a` and `b`, if `b` is never before `a`
+ *   a, b, c                  none: which two are meant?
+ * @param read the values of a field as texts that sort by time
+ * @param chosen the start that the operator named
+ */
+function startAndEnd(
+  fields: readonly SiteField[],
+  read: (values: readonly unknown[]) => string[],
+  chosen?: SiteField | undefined,
+): { start?: SiteField | undefined; end?: SiteField | undefined } {
+  const endByName = best(fields, 'end_date');
+  const noEnds = fields.filter((field) => field !== endByName && likeness(field.path, 'end_date') === 0);
+  const startByName = chosen ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
+  const withValues = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
+  if ((startByName && endByName) || withValues.length > 2) return { start: startByName, end: endByName };
+  const isNeverBefore = (late: SiteField, early: SiteField): boolean => {
+    const [lateTexts, earlyTexts] = [read(late.values), read(early.values)];
+    const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;
+    return areAsMany && lateTexts.every((text, index) => text >= earlyTexts[index]!);
   };
+  const unnamed = withValues.filter(({ path }) => path !== endByName?.path && path !== startByName?.path);
+  const isEarliest = (each: SiteField) => withValues.every((late) => late === each || isNeverBefore(late, each));
+  const start = startByName ?? unnamed.find(isEarliest);
+  const end = endByName ?? (start && unnamed.find((each) => each !== start && isNeverBefore(each, start)));
+  return { start, end };
 }
 
 const isUtc = (path: string): boolean => likeness(path, 'utc') > 0;
@@ -148,6 +169,8 @@ interface DateForm {
   /** As in PHP's `date()`; `unix` for a count since 1970. */
   format: string;
   hasTime: boolean;
+  /** The value as a text that sorts by time. */
+  read(value: unknown): string;
   /** The format with day and month exchanged, if that fits every sample too. */
   alternative?: string;
 }
@@ -190,9 +213,15 @@ export function inferDate(
       ...(!countsSeconds && { milliseconds: true }),
     };
     const as = Object.keys(options).length > 0 ? { unix: options } : 'unix';
-    return { as, format: 'unix', hasTime: true };
+    return { as, format: 'unix', hasTime: true, read: (value) => String(value).padStart(13, '0') };
   }
   return areTexts ? inferText(texts) : undefined;
+}
+
+/** Texts that sort by time. */
+function readAll(values: readonly unknown[], decisions: DateDecisions = {}): string[] {
+  const form = inferDate(values, decisions);
+  return values.map((value) => form?.read(value) ?? '');
 }
 
 function inferText(texts: readonly string[]): DateForm | undefined {
@@ -210,7 +239,8 @@ function textForm(format: DateFormat, texts: readonly string[]): DateForm {
   const { text, hasTime } = format;
   const isInUtc = text.endsWith('\\Z') || texts.every((each) => /\+00:?00$/.test(each));
   const as = isInUtc ? { 'utc-datetime': text } : { 'local-datetime': text };
-  return { as: text === DEFAULT_FORMAT ? undefined : as, format: text, hasTime };
+  const read = (value: unknown) => format.read(String(value)) ?? '';
+  return { as: text === DEFAULT_FORMAT ? undefined : as, format: text, hasTime, read };
 }
 
 function compiled(text: string): DateFormat[] {
@@ -225,7 +255,9 @@ function isRead(format: DateFormat, text: string): boolean {
 
 /** The format of a time of day, as in PHP's `date()`. */
 export function inferTimeFormat(values: readonly unknown[]): string | undefined {
-  // `19:30` is read as `2027-05-01 19:30`: every format that is tried has a day.
-  const format = inferDate(values.map((time) => `2027-05-01 ${time}`))?.format;
+  const format = inferDate(onAnyDay(values))?.format;
   return format?.startsWith('Y-m-d ') ? format.slice('Y-m-d '.length) : undefined;
 }
+
+/** `19:30` is read as `2027-05-01 19:30`: every format that is tried has a day. */
+const onAnyDay = (times: readonly unknown[]): string[] => times.map((time) => `2027-05-01 ${time}`);

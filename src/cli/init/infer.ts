@@ -11,17 +11,13 @@ import type { ProbedSite, ProbedType, SiteField } from './site.ts';
 
 export type FieldLocation = string | FieldSpec;
 
-/**
- * Usual words for fields and kinds of the API, besides their own names; of dates also German, Spanish, French, Italian
- * and Dutch ones. Several words of one name: `whole+day`.
- */
+/** Usual words for fields and kinds of the API, besides their own names. Several words of one name: `whole+day`. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   venue: 'location place hall room',
   organizer: 'organiser host',
   category: 'categories genre topic',
-  date: 'datum fecha',
-  start_date: 'start begin from beginn von inicio desde debut inizio aanvang',
-  end_date: 'end until to ende bis fin hasta fine einde',
+  start_date: 'start begin from',
+  end_date: 'end until to',
   utc: 'gmt',
   timezone: 'zone',
   all_day: 'whole+day full+day',
