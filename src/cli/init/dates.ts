@@ -124,7 +124,7 @@ function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateD
   if (time && (!form?.hasTime || isDay(date)))
     return {
       parts: [
-        { at: date.path, format: form?.format ?? 'Y-m-d' },
+        { at: date.path, format: (form?.format ?? 'Y-m-d').replace(/H:i(:s)?$/, toZeros) },
         { at: time.path, format: inferTimeFormat(time.values) ?? 'H:i' },
       ],
     };
@@ -134,7 +134,10 @@ function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateD
   return as === undefined ? date.path : { at: date.path, as };
 }
 
-/** Many plugins store a day as the midnight at which it begins. */
+/** `H:i:s` -> `00:00:00`. */
+const toZeros = (time: string): string => time.replaceAll(/[His]/g, '00');
+
+/** Many plugins store a day as the midnight at which it begins: writes keep it, in the format `Y-m-d 00:00:00`. */
 const isDay = ({ values }: SiteField): boolean =>
   values.every((value) => typeof value === 'string' && /[ T]00:00(?::00)?$/.test(value));
 

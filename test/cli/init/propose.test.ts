@@ -289,6 +289,14 @@ describe('a generated mapping', () => {
   it('takes a day that is stored as midnight', () => {
     const facts = site([type('gig', 'gigs', [{ id: 5, meta: { day: '2031-04-25 00:00:00', curtain: '19:30' } }])]);
     const decisions = { eventType: 'gigs', fields: { 'event.start_date': 'meta.day,meta.curtain' } };
+    expect(fieldsOf(facts, decisions)).to.deep.include({
+      start_date: {
+        parts: [
+          { at: 'meta.day', format: 'Y-m-d 00:00:00' },
+          { at: 'meta.curtain', format: 'H:i' },
+        ],
+      },
+    });
     expect(() => propose(facts, decisions)).not.to.throw();
   });
 
