@@ -11,8 +11,6 @@ describe('a saved state that no gateway writes', () => {
     ['sync.site', '{"url":"x"}'],
     ['sync.polled', 'null'],
     ['sync.polled', '[]'],
-    ['sync.linkTables', '{}'],
-    ['sync.linkTables', '[1]'],
     ['sync.fields.event', '{}'],
     ['sync.lastCaughtUpMs', '"x"'],
   ] as const;
