@@ -42,7 +42,7 @@ const MAX_SIMILAR = 1000;
 export function createCollections(call: RestCall, site: PayloadSite, accounts: Accounts): Collections {
   const { ids, media, siteUrl, recordQuery, nowMs } = site;
   const collectionNameOf = (spec: CollectionSpec) => (spec === MEDIA ? media : spec.collection);
-  const featuresOf = createFeatures(call, collectionNameOf);
+  const featuresOf = createFeatures(call);
 
   /** Throws `not-found` for an id that no record of Payload has, which Payload would answer with 500. */
   function routeOf(spec: CollectionSpec, id: number): string {
