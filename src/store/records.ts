@@ -99,11 +99,11 @@ export const imageIds = (db: Database, after: number, limit: number): number[] =
   db.numbers(sql`
     SELECT id FROM image WHERE id > ${after} AND id < ${FIRST_SOURCE_ID} ORDER BY id LIMIT ${limit}`);
 
-/** Ids above `after` of the CMS's images that records refer to and the replica lacks, ascending. */
-export const missingImageIds = (db: Database, after: number, limit: number): number[] =>
+/** Ids of the CMS's images that records refer to and the replica lacks, ascending. */
+export const missingImageIds = (db: Database, limit: number): number[] =>
   db.numbers(sql`
     SELECT DISTINCT image_id FROM post p
-    WHERE image_id <> 0 AND image_id > ${after} AND image_id < ${FIRST_SOURCE_ID}
+    WHERE image_id <> 0 AND image_id < ${FIRST_SOURCE_ID}
       AND NOT EXISTS (SELECT 1 FROM image i WHERE i.id = p.image_id)
     ORDER BY image_id LIMIT ${limit}`);
 

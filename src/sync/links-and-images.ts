@@ -46,7 +46,7 @@ export async function fetchMissingImages(context: SyncContext): Promise<void> {
   const { media } = context.memory;
   if (media.completeAtVersion === replica.version) return;
   for (;;) {
-    const ids = missingImageIds(replica.db, 0, pageSize + media.notInCms.size);
+    const ids = missingImageIds(replica.db, pageSize + media.notInCms.size);
     const missing = ids.filter((id) => !media.notInCms.has(id)).slice(0, pageSize);
     if (missing.length === 0) break;
     for (const id of await refreshImages(context, missing)) media.notInCms.add(id);

@@ -182,9 +182,8 @@ describe('the replica', () => {
       expect(eventIdsWith(replica.db, 'venue', 11)).to.deep.equal([1]);
       expect(eventIdsWith(replica.db, 'category', 5)).to.deep.equal([2]);
       expect(eventIdsWith(replica.db, 'tag', 5)).to.deep.equal([3]);
-      expect(missingImageIds(replica.db, 0, 10)).to.deep.equal([91, 92]);
-      expect(missingImageIds(replica.db, 0, 1)).to.deep.equal([91]);
-      expect(missingImageIds(replica.db, 91, 10)).to.deep.equal([92]);
+      expect(missingImageIds(replica.db, 10)).to.deep.equal([91, 92]);
+      expect(missingImageIds(replica.db, 1)).to.deep.equal([91]);
     });
 
     it('rolls back a change that fails, with its state', () => {
