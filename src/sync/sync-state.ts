@@ -76,11 +76,9 @@ function phaseAfter({ phase, complete, failures, reason }: SyncState, { type }: 
   return type === 'failed' && failures > 1 ? 'unreachable' : 'stale';
 }
 
-/** Pause before the next try: one second, doubled with every failure, 30 s at most; 0 if the last one succeeded. */
-export function pollRetryDelayMs({ failures }: Pick<SyncState, 'failures'>): number {
-  if (failures === 0) return 0;
-  return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
-}
+/** Pause after a failure, before the next try: one second, doubled with every failure, 30 s at most. */
+export const pollRetryDelayMs = ({ failures }: Pick<SyncState, 'failures'>): number =>
+  Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
 
 /** What an operator may do about a site that shows visitors nothing. */
 export const READ_AS = 'To show the public what an account sees, set upstream.readAs to "account".';
