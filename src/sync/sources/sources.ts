@@ -71,9 +71,9 @@ export class Sources {
   readonly #nowMs: () => number;
   readonly #readings = new Map<string, Reading>();
   readonly #stopping = new AbortController();
-  /** Combining runs one at a time, and not beside the storing of a snapshot. */
-  #lastWork: Promise<unknown> = Promise.resolve();
   readonly #reads = bulkhead(MAX_READS, Infinity);
+  /** Combining runs one at a time, and not beside the storing of a snapshot. */
+  readonly #work = bulkhead(1, Infinity);
   /** The next pass, which waits for its turn: all sources that are stored until then share it. */
   #nextPass: Promise<void> | undefined;
 
@@ -101,7 +101,6 @@ export class Sources {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([...this.#readings.values()].map(({ loop }) => loop.stop()));
-    await this.#lastWork;
   }
 
   /** True once each has been read, or could not be. */
@@ -141,7 +140,7 @@ export class Sources {
       const previous = reading.isDoubted ? undefined : this.#saved(named)?.validators;
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
       const snapshot = await named.source.read(previous, signal);
-      problem = await this.#oneAtATime(() => this.#accept(named, reading, snapshot));
+      problem = await this.#work.execute(() => this.#accept(named, reading, snapshot));
       if (problem === undefined) await this.#combine();
       // A doubted answer is no failure: the next read is after the interval.
       reading.failures = 0;
@@ -174,12 +173,6 @@ export class Sources {
       return `${gone.length} of ${known.length} events are gone: they stay until the source is read once more`;
     await this.#store(named, snapshot, gone);
     return undefined;
-  }
-
-  #oneAtATime<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#lastWork.then(work);
-    this.#lastWork = Promise.allSettled([done]);
-    return done;
   }
 
   /** Another address is another calendar, whose validators do not count: a 304 would keep the events of the old one. */
@@ -231,7 +224,8 @@ export class Sources {
 
   /** Resolves after a pass that begins from now on. */
   #combine(): Promise<void> {
-    this.#nextPass ??= this.#oneAtATime(async () => {
+    this.#nextPass ??= this.#work.execute(async () => {
+      await nextTurn();
       this.#nextPass = undefined;
       const { replica, site, sources } = this.#options;
       await combine({ db: replica.db, site: site(), sources, apply: (changes) => this.#apply(changes) });
