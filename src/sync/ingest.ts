@@ -128,8 +128,7 @@ async function applyToSeries(
 }
 
 /** Deletes the venues and organizers that are text inside events, and that no event has any more. */
-export async function deleteUnusedEmbedded({ replica, collections }: SyncContext): Promise<void> {
-  if (!collections.some((spec) => Object.keys(spec.embedded).length > 0)) return;
+export async function deleteUnusedEmbedded({ replica }: SyncContext): Promise<void> {
   for (const kind of ['venue', 'organizer'] as const) {
     // Searched before each batch: meanwhile a webhook may bring an event that has one of them.
     const unused = () => unusedEmbeddedIds(replica.db, kind, DELETE_BATCH_SIZE);
