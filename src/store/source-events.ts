@@ -73,16 +73,14 @@ export function sourcesOf(
   return origin ? { source: origin.source, alsoAt } : { alsoAt };
 }
 
-export type Merge = Pick<SourceRow, 'source' | 'key' | 'eventId' | 'why'>;
-
 export const countSourceEvents = (db: Database, source: string): { events: number; merged: number } => ({
   events: db.number(sql`SELECT count(*) FROM source_event WHERE source = ${source}`),
   merged: db.number(sql`SELECT count(*) FROM source_event WHERE source = ${source} AND why <> ''`),
 });
 
 /** Events of sources that are shown as another one. */
-export const merges = (db: Database, limit: number): Merge[] =>
-  db.all(sql`
+export const merges = (db: Database, limit: number) =>
+  db.all<Pick<SourceRow, 'source' | 'key' | 'eventId' | 'why'>>(sql`
     SELECT source, key, event_id AS eventId, why FROM source_event
     WHERE why <> '' ORDER BY source, key LIMIT ${limit}`);
 
