@@ -29,8 +29,6 @@ export interface PeersOptions {
 /** `events:12`, `venues:3`: the collection's name in the CMS, and the id; `events:12:trashed` of one in the trash. */
 type RecordKey = string;
 
-/** Sent instead of keys if there were too many while Redis was away. */
-const EVERYTHING = '*';
 /** Before the first entry. Ids grow with time: `1764208800000-0`. */
 const STREAM_START = '0-0';
 const KEYS_PER_ENTRY = 200;
@@ -49,8 +47,6 @@ const ENTRIES_PER_READ = 100;
 const BLOCK_MS = 1000;
 /** Between two tries, of Redis or of the CMS. */
 const RETRY_MS = 1000;
-/** Keys that are kept while Redis is away. Beyond it the other gateways read everything again. */
-const MAX_UNSENT = 1000;
 /** A gateway polls at least every sixth interval: another one may have died between its poll and its message. */
 const MAX_SKIPPED = 5;
 /** Of an interval: how long a lease to poll lasts. A gateway that is alone finds its own over at its next poll. */
@@ -89,7 +85,8 @@ export class Peers implements PeersPort {
   // Writing: what this gateway tells.
   /** The latest entry of this gateway. */
   #published = STREAM_START;
-  #unsent = new Set<RecordKey>();
+  /** Kept while Redis is away: of each record one key, or two. */
+  readonly #unsent = new Set<RecordKey>();
   #sending: Promise<void> | undefined;
 
   // Taking turns at polling.
@@ -142,7 +139,6 @@ export class Peers implements PeersPort {
 
   async #publish(records: readonly ChangedRecord[]): Promise<void> {
     for (const record of records) this.#unsent.add(this.#keyOf(record));
-    if (this.#unsent.size > MAX_UNSENT) this.#unsent = new Set([EVERYTHING]);
     await this.#send();
   }
 
@@ -246,12 +242,10 @@ export class Peers implements PeersPort {
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
     // It has applied 4, and the stream begins with 7: 5 and 6 may have been cut. Not if the stream was empty so far.
     const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;
-    const keys = this.#keysOf(entries);
-    const isEverything = keys.delete(EVERYTHING);
-    const records = this.#recordsOf(keys);
+    const records = this.#recordsOf(this.#keysOf(entries));
     const read = () => this.#sync.fetchTold(records);
     if (this.#sync.state().failures > 0 || !(await this.#reread(records, read))) return false;
-    if ((hasGap || isEverything) && !(await this.#sync.pollForLostEntries(isEverything))) return false;
+    if (hasGap && !(await this.#sync.pollForLostEntries())) return false;
     this.#markApplied(entries.at(-1)!.id, entries.length);
     return true;
   }
@@ -328,7 +322,7 @@ const nameOf = ({ kind, id }: ChangedRecord): string => `${kind} ${id}`;
 function parseEntry({ from = '', keys = '' }: Record<string, string>): { from: string; keys: RecordKey[] } | undefined {
   if (from.length + keys.length > MAX_ENTRY_LENGTH || !NODE.test(from)) return undefined;
   const list = keys.split(' ');
-  return list.every((key) => key === EVERYTHING || KEY.test(key)) ? { from, keys: list } : undefined;
+  return list.every((key) => KEY.test(key)) ? { from, keys: list } : undefined;
 }
 
 /** Negative if `a` is before `b`. */
