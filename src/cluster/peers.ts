@@ -32,10 +32,7 @@ type RecordKey = string;
 /** Before the first entry. Ids grow with time: `1764208800000-0`. */
 const STREAM_START = '0-0';
 const KEYS_PER_ENTRY = 200;
-/** Of the fields of an entry, in characters. */
-const MAX_ENTRY_LENGTH = 20_000;
-const NODE = /^[0-9a-f-]{36}$/;
-const KEY = /^[^\s:]{1,80}:[1-9]\d{0,15}(?::trashed)?$/;
+const KEY = /^([^\s:]{1,80}):([1-9]\d{0,15})(:trashed)?$/;
 
 type StreamEntry = { id: string; message: Record<string, string> };
 
@@ -51,7 +48,6 @@ const RETRY_MS = 1000;
 const MAX_SKIPPED = 5;
 /** Of an interval: how long a lease to poll lasts. A gateway that is alone finds its own over at its next poll. */
 const LEASE = 0.9;
-const WARN_INTERVAL_MS = 60_000;
 
 export class Peers implements PeersPort {
   readonly #options;
@@ -76,7 +72,6 @@ export class Peers implements PeersPort {
    */
   #lostUntil: string | undefined;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
-  #warnedMs = Number.NEGATIVE_INFINITY;
   /** What `#reread` reads now, because an entry names it: `changed` must not tell it again. */
   readonly #rereading = new Set<string>();
   /** Set in the calls that `#reread` makes. A poll at the same time lacks it: `changed` tells what the poll changes. */
@@ -242,7 +237,8 @@ export class Peers implements PeersPort {
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
     // It has applied 4, and the stream begins with 7: 5 and 6 may have been cut. Not if the stream was empty so far.
     const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;
-    const records = this.#recordsOf(this.#keysOf(entries));
+    const ofOthers = entries.filter(({ message }) => message.from !== this.#node);
+    const records = this.#recordsOf(new Set(ofOthers.flatMap(({ message }) => message.keys?.split(' ') ?? [])));
     const read = () => this.#sync.fetchTold(records);
     if (this.#sync.state().failures > 0 || !(await this.#reread(records, read))) return false;
     if (hasGap && !(await this.#sync.pollForLostEntries())) return false;
@@ -263,13 +259,6 @@ export class Peers implements PeersPort {
     if (isLost || this.#lostUntil !== undefined) this.#lostUntil = end;
   }
 
-  /** What peers have changed. Entries that no gateway wrote are ignored. */
-  #keysOf(entries: readonly StreamEntry[]): Set<RecordKey> {
-    const parsed = entries.map(({ message }) => parseEntry(message));
-    for (const entry of parsed) if (!entry) this.#reportIgnored();
-    return new Set(parsed.flatMap((entry) => (!entry || entry.from === this.#node ? [] : entry.keys)));
-  }
-
   /** Runs `read`, which fetches these records. `changed` tells no other gateway what `read` changes of them. */
   async #reread<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T> {
     const names = records.map(nameOf);
@@ -285,11 +274,12 @@ export class Peers implements PeersPort {
     return `${specOf(this.#options.mapping, kind)!.collection}:${id}${isTrashed ? ':trashed' : ''}`;
   }
 
+  /** What is no key of a CMS's record is ignored: only a stranger could have written it. */
   #recordsOf(keys: ReadonlySet<RecordKey>): ChangedRecord[] {
     return [...keys].flatMap((key) => {
-      const [collection = '', id, trashed] = key.split(':');
+      const [, collection = '', id, trashed] = KEY.exec(key) ?? [];
       const kind = kindOfCollection(this.#options.mapping, collection);
-      return kind ? { kind, id: Number(id), isTrashed: trashed !== undefined } : [];
+      return kind && Number(id) < FIRST_SOURCE_ID ? { kind, id: Number(id), isTrashed: trashed !== undefined } : [];
     });
   }
 
@@ -306,24 +296,10 @@ export class Peers implements PeersPort {
     const reason = isConnected ? '' : reasonOf(error);
     if (!this.#stopping.signal.aborted) this.#options.observe({ type: 'cluster-connection', isConnected, reason });
   }
-
-  #reportIgnored(): void {
-    const { observe } = this.#options;
-    if (performance.now() - this.#warnedMs < WARN_INTERVAL_MS) return;
-    this.#warnedMs = performance.now();
-    observe({ type: 'message', level: 'warn', message: 'Redis has entries that no gateway wrote: ignored' });
-  }
 }
 
 /** Without the trash: what the replica reports does not say that a record was there. */
 const nameOf = ({ kind, id }: ChangedRecord): string => `${kind} ${id}`;
-
-/** Undefined if no gateway wrote these fields. */
-function parseEntry({ from = '', keys = '' }: Record<string, string>): { from: string; keys: RecordKey[] } | undefined {
-  if (from.length + keys.length > MAX_ENTRY_LENGTH || !NODE.test(from)) return undefined;
-  const list = keys.split(' ');
-  return list.every((key) => KEY.test(key)) ? { from, keys: list } : undefined;
-}
 
 /** Negative if `a` is before `b`. */
 function compareIds(a: string, b: string): number {

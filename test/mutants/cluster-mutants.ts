@@ -43,10 +43,9 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     },
   }),
   ...mutantsOf('src/cluster/peers.ts', FAILURES, {
-    'cluster: entries that no gateway wrote are ignored': {
-      function: 'parseEntry',
-      code: '_1.length + _2.length > MAX_ENTRY_LENGTH || !NODE.test(_1)',
-      replacement: 'false',
+    'cluster: a key names no record of a source': {
+      code: '_1 && Number(_2) < FIRST_SOURCE_ID',
+      replacement: '_1',
       title: 'that no gateway wrote',
     },
   }),
