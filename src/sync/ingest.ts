@@ -10,6 +10,7 @@ import { type Kind, seriesIdOf } from '../model/records.ts';
 import type { ChangeSet } from '../store/changes.ts';
 import { compactTextIndex } from '../store/full-text-index.ts';
 import { eventIdsWith, occurrenceIds, stampsById, unusedEmbeddedIds } from '../store/records.ts';
+import type { Replica } from '../store/replica.ts';
 import { charactersOf } from '../text/text.ts';
 import { isTooLargeError, readByIds, readRecord } from './cms-reader.ts';
 import { idOf, idsPerRequest, isPublished } from './collections.ts';
@@ -37,11 +38,16 @@ export function* batchesOf<T>(items: readonly T[], size: number): Generator<read
 }
 
 /** One transaction, after which other requests are answered. Resolves with the number of changed records. */
-async function apply({ replica, memory }: SyncContext, { kind }: KindMapping, changes: ChangeSet): Promise<number> {
+export async function applyInTurn(replica: Replica, changes: ChangeSet): Promise<number> {
   const changed = replica.apply(changes);
-  if (changed > 0) memory.kinds[kind].revision += 1;
   await nextTurn();
-  if (changed > 0 && kind === 'event') while (compactTextIndex(replica.db)) await nextTurn();
+  while (changed > 0 && compactTextIndex(replica.db)) await nextTurn();
+  return changed;
+}
+
+async function apply({ replica, memory }: SyncContext, { kind }: KindMapping, changes: ChangeSet): Promise<number> {
+  const changed = await applyInTurn(replica, changes);
+  if (changed > 0) memory.kinds[kind].revision += 1;
   return changed;
 }
 
@@ -132,10 +138,7 @@ export async function deleteUnusedEmbedded({ replica }: SyncContext): Promise<vo
   for (const kind of ['venue', 'organizer'] as const) {
     // Searched before each batch: meanwhile a webhook may bring an event that has one of them.
     const unused = () => unusedEmbeddedIds(replica.db, kind, DELETE_BATCH_SIZE);
-    for (let ids = unused(); ids.length > 0; ids = unused()) {
-      replica.apply({ deletes: [{ kind, ids }] });
-      await nextTurn();
-    }
+    for (let ids = unused(); ids.length > 0; ids = unused()) await applyInTurn(replica, { deletes: [{ kind, ids }] });
   }
 }
 

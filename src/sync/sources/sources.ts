@@ -17,12 +17,11 @@ import type { SourceSettings } from '../../config-schema.ts';
 import type { Site } from '../../model/records.ts';
 import type { Observe } from '../../observability/observations.ts';
 import type { ChangeSet } from '../../store/changes.ts';
-import { compactTextIndex } from '../../store/full-text-index.ts';
 import type { Replica } from '../../store/replica.ts';
 import { countSourceEvents, merges, type SourceRow, sourceKeys, sourceRow } from '../../store/source-events.ts';
 import { getState } from '../../store/state.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
-import { batchesOf } from '../ingest.ts';
+import { applyInTurn, batchesOf } from '../ingest.ts';
 import { PollLoop } from '../poll-loop.ts';
 import { BATCH_SIZE, combine, forgetting, ownIdOf } from './combine.ts';
 
@@ -215,10 +214,7 @@ export class Sources {
 
   /** One transaction, after which requests are answered. */
   async #apply(changes: ChangeSet): Promise<void> {
-    const { replica } = this.#options;
-    const changed = replica.apply(changes);
-    await nextTurn();
-    while (changed > 0 && compactTextIndex(replica.db)) await nextTurn();
+    await applyInTurn(this.#options.replica, changes);
     this.#stopping.signal.throwIfAborted();
   }
 
