@@ -256,11 +256,11 @@ export class Sync {
       this.#dispatch({ type: 'polled' });
       return true;
     }
-    const difference = await poll(context);
+    const differences = await poll(context);
     journalEndedScan(context);
-    const reasons = [difference, context.memory.scanProblem].filter((each) => each !== undefined);
+    const reasons = [...differences, context.memory.scanProblem ?? []].flat();
     this.#dispatch({ type: 'polled', reason: reasons.length === 0 ? undefined : reasons.join('; ') });
-    return difference === undefined;
+    return differences.length === 0;
   }
 
   /** Continues the scan, whose failure is a reason that the next poll reports. Throws when the process ends. */
