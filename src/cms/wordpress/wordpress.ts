@@ -58,10 +58,8 @@ export function createSiteInfo(
           throw isIgnored(error, options.credentials) ? new CmsRejected('unknown-scheme', error.message) : error;
         }),
       );
-      if (typeof me.id !== 'number' || !isId(me.id))
-        throw new CmsUnavailable('not-json', 'The CMS did not say whose credentials these are.');
-      if (!isObject(me.capabilities))
-        throw new CmsUnavailable('incomplete', 'The CMS did not say what this account may do.');
+      if (typeof me.id !== 'number' || !isId(me.id) || !isObject(me.capabilities))
+        throw incomplete('whose credentials these are, and what they allow');
       const permissions = new Set(Object.entries(me.capabilities).flatMap(([name, is]) => (is === true ? [name] : [])));
       return {
         userId: me.id,
