@@ -39,8 +39,6 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   duplicate_term_slug: { kind: 'conflict', fields: ['slug'], ...EARLY },
   term_exists: { kind: 'conflict', fields: ['name'], ...EARLY },
   missing_parent: EARLY,
-  /** Only of a mapping of somebody's own that writes WordPress's `sticky`. The bundled ones do not. */
-  rest_cannot_assign_sticky: EARLY,
   rest_cannot_assign_term: EARLY,
   rest_cannot_create: EARLY,
   rest_cannot_edit_others: EARLY,
