@@ -9,12 +9,8 @@ import type { Ids } from './ids.ts';
 import { DETAIL_FIELDS, idSpaceOf, payloadStatusOf, siteStatusField } from './records.ts';
 
 /** What the site has switched on for a collection. */
-interface Features {
-  drafts: boolean;
-  trash: boolean;
-}
-
-export const NO_FEATURES: Features = { drafts: false, trash: false };
+type Features = typeof NO_FEATURES;
+export const NO_FEATURES = { drafts: false, trash: false };
 
 /**
  * Reads them once per collection and process, because a site restarts to switch them. Payload refuses
