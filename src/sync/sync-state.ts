@@ -50,30 +50,25 @@ export function initialSyncState(nowMs: number): SyncState {
  */
 export function transition(current: SyncState, event: SyncEvent, nowMs: number): SyncState {
   const next = { ...current, ...changesBy(current, event, nowMs) };
-  const phase = phaseAfter(next, event);
-  return { ...next, phase, sinceMs: phase === current.phase ? current.sinceMs : nowMs };
+  return { ...next, sinceMs: next.phase === current.phase ? current.sinceMs : nowMs };
 }
 
-function changesBy({ complete, failures }: SyncState, event: SyncEvent, nowMs: number): Partial<SyncState> {
+function changesBy({ phase, complete, failures }: SyncState, event: SyncEvent, nowMs: number): Partial<SyncState> {
   switch (event.type) {
     case 'syncStarted':
-      return complete ? {} : { reason: undefined };
+      return complete ? {} : { phase: 'syncing', reason: undefined };
     case 'opened':
-      return { complete: true, lastCaughtUpMs: event.lastCaughtUpMs, reason: 'opened from disk' };
+      return { phase: 'stale', complete: true, lastCaughtUpMs: event.lastCaughtUpMs, reason: 'opened from disk' };
     case 'polled':
-      if (event.reason !== undefined) return { complete: true, failures: 0, reason: event.reason };
-      return { complete: true, failures: 0, reason: undefined, lastCaughtUpMs: nowMs };
-    case 'failed':
+      if (event.reason !== undefined) return { phase: 'stale', complete: true, failures: 0, reason: event.reason };
+      return { phase: 'live', complete: true, failures: 0, reason: undefined, lastCaughtUpMs: nowMs };
+    case 'failed': {
+      const isFirst = complete && failures === 0;
+      return { phase: isFirst ? 'stale' : 'unreachable', failures: failures + 1, reason: event.reason };
+    }
     case 'replicaFailed':
-      return { failures: failures + 1, reason: event.reason };
+      return { phase: complete ? 'stale' : phase, failures: failures + 1, reason: event.reason };
   }
-}
-
-function phaseAfter({ phase, complete, failures, reason }: SyncState, { type }: SyncEvent): ReplicaState {
-  if (type === 'syncStarted') return complete ? phase : 'syncing';
-  if (!complete) return type === 'failed' ? 'unreachable' : phase;
-  if (reason === undefined) return 'live';
-  return type === 'failed' && failures > 1 ? 'unreachable' : 'stale';
 }
 
 /** Pause after a failure, before the next try: one second, doubled with every failure, 30 s at most. */
