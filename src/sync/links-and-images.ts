@@ -86,7 +86,6 @@ export async function pollMedia(context: SyncContext): Promise<void> {
     else for (const id of requested) media.toRead.add(id);
     throw error;
   }
-  await fetchMissingImages(context);
 }
 
 /**
