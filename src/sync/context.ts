@@ -21,6 +21,7 @@ export interface SyncContext {
   /** An account may read images that WordPress hides because they were uploaded to a draft. */
   readonly imageReader: Credentials;
   readonly collections: readonly KindMapping[];
+  /** Records per request. */
   readonly pageSize: number;
   /** Between the starts of two scans. */
   readonly scanIntervalMs: number;

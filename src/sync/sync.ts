@@ -16,15 +16,12 @@ import { failureEvent, pollRetryDelayMs, type SyncEvent, type SyncState, transit
 
 interface SyncOptions
   extends Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe'>,
-    Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'nowMs' | 'clockMs'>> {
+    Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'pageSize' | 'scanIntervalMs'>>,
+    Partial<Pick<SyncContext, 'nowMs' | 'clockMs'>> {
   /** Time between the starts of two polls. */
   intervalMs: number;
   /** Whether this interval has a poll; by default, each has. False: another gateway of the site polls. */
   isPollDue?: (() => Promise<boolean>) | undefined;
-  /** Time between the starts of two scans. */
-  scanIntervalMs?: number | undefined;
-  /** Records per request. */
-  pageSize?: number | undefined;
 }
 
 const SCAN_INTERVAL_MS = 10 * 60_000;
@@ -53,14 +50,13 @@ export class Sync {
 
   constructor(options: SyncOptions) {
     const { replica, cms, mapping, visitorCredentials, imageReader = visitorCredentials, observe } = options;
+    const { pageSize = cms.maxPageSize, scanIntervalMs = SCAN_INTERVAL_MS } = options;
     const { nowMs = Date.now, clockMs = () => performance.now() } = options;
     const { signal } = this.#stopping;
     this.#options = options;
     this.#context = {
       ...{ replica, cms, mapping, visitorCredentials, imageReader, observe, nowMs, clockMs, signal },
-      collections: collectionsOf(mapping),
-      pageSize: options.pageSize ?? cms.maxPageSize,
-      scanIntervalMs: options.scanIntervalMs ?? SCAN_INTERVAL_MS,
+      ...{ pageSize, scanIntervalMs, collections: collectionsOf(mapping) },
       memory: loadMemory(replica, nowMs()),
     };
     // A client that comes from another gateway names the second of the CMS's clock at which a scan began there, and
