@@ -237,8 +237,7 @@ export class Peers implements PeersPort {
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
     // It has applied 4, and the stream begins with 7: 5 and 6 may have been cut. Not if the stream was empty so far.
     const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;
-    const ofOthers = entries.filter(({ message }) => message.from !== this.#node);
-    const records = this.#recordsOf(new Set(ofOthers.flatMap(({ message }) => message.keys?.split(' ') ?? [])));
+    const records = this.#recordsOf(entries);
     const read = () => this.#sync.fetchTold(records);
     if (this.#sync.state().failures > 0 || !(await this.#reread(records, read))) return false;
     if (hasGap && !(await this.#sync.pollForLostEntries())) return false;
@@ -274,8 +273,10 @@ export class Peers implements PeersPort {
     return `${specOf(this.#options.mapping, kind)!.collection}:${id}${isTrashed ? ':trashed' : ''}`;
   }
 
-  /** What is no key of a CMS's record is ignored: only a stranger could have written it. */
-  #recordsOf(keys: ReadonlySet<RecordKey>): ChangedRecord[] {
+  /** What the other gateways name. What is no key of a CMS's record is ignored: no gateway has written it. */
+  #recordsOf(entries: readonly StreamEntry[]): ChangedRecord[] {
+    const ofOthers = entries.filter(({ message }) => message.from !== this.#node);
+    const keys = new Set(ofOthers.flatMap(({ message }) => message.keys?.split(' ') ?? []));
     return [...keys].flatMap((key) => {
       const [, collection = '', id, trashed] = KEY.exec(key) ?? [];
       const kind = kindOfCollection(this.#options.mapping, collection);
