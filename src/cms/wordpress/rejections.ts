@@ -48,13 +48,11 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   rest_taxonomy_not_hierarchical: EARLY,
 };
 
-/** The code of an error without one, as some plugins send it. */
-const FALLBACK_CODE = 'rest_upstream_error';
-
 /** Converts the error body `{code, message, data}` of a response with status 400 or more. */
 export function rejection({ status, json }: Pick<CmsResponse, 'status' | 'json'>, method: string, route: string) {
   const body = isObject(json) ? json : {};
-  const code = errorCode(json) || FALLBACK_CODE;
+  // Some plugins send an error without a code.
+  const code = errorCode(json) || 'rest_upstream_error';
   const data = isObject(body.data) ? body.data : {};
   const cmsMessage = typeof body.message === 'string' ? body.message : `The CMS answered with status ${status}.`;
   // WordPress's message does not name the route.
