@@ -6,10 +6,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CMS_STATUS, type CmsRecord, type CollectionSpec } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
-import { type Kind, seriesIdOf } from '../model/records.ts';
+import { FIRST_EMBEDDED_ID, FIRST_SOURCE_ID, type Kind, seriesIdOf } from '../model/records.ts';
 import type { ChangeSet } from '../store/changes.ts';
 import { compactTextIndex } from '../store/full-text-index.ts';
-import { eventIdsWith, occurrenceIds, stampsById, unusedEmbeddedIds } from '../store/records.ts';
+import { eventIdsWith, occurrenceIds, stampsById, unlinkedIds } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import { charactersOf } from '../text/text.ts';
 import { isTooLargeError, readByIds, readRecord } from './cms-reader.ts';
@@ -137,7 +137,7 @@ async function applyToSeries(
 export async function deleteUnusedEmbedded({ replica }: SyncContext): Promise<void> {
   for (const kind of ['venue', 'organizer'] as const) {
     // Searched before each batch: meanwhile a webhook may bring an event that has one of them.
-    const unused = () => unusedEmbeddedIds(replica.db, kind, DELETE_BATCH_SIZE);
+    const unused = () => unlinkedIds(replica.db, kind, FIRST_EMBEDDED_ID, FIRST_SOURCE_ID, DELETE_BATCH_SIZE);
     for (let ids = unused(); ids.length > 0; ids = unused()) await applyInTurn(replica, { deletes: [{ kind, ids }] });
   }
 }
