@@ -21,7 +21,6 @@ const EARLY = { isEarly: true } as const;
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   rest_post_invalid_id: { kind: 'not-found' },
   rest_term_invalid: { kind: 'not-found' },
-  rest_user_invalid_id: { kind: 'not-found' },
   rest_forbidden: { kind: 'not-visible' },
   rest_no_route: { kind: 'no-collection' },
   rest_not_logged_in: { kind: 'unauthenticated', ...EARLY },
