@@ -73,7 +73,7 @@ function changesBy({ phase, complete, failures }: SyncState, event: SyncEvent, n
 
 /** Pause after a failure, before the next try: one second, doubled with every failure, 30 s at most. */
 export const pollRetryDelayMs = ({ failures }: Pick<SyncState, 'failures'>): number =>
-  Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
+  Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
 
 /** What an operator may do about a site that shows visitors nothing. */
 export const READ_AS = 'To show the public what an account sees, set upstream.readAs to "account".';

@@ -124,7 +124,7 @@ export class Sources {
   #pauseMs(name: string): number {
     const { intervalMs } = this.#options;
     const { failures } = this.#readings.get(name)!;
-    return failures === 0 ? intervalMs : Math.min(intervalMs, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
+    return failures === 0 ? intervalMs : Math.min(intervalMs, FIRST_RETRY_MS * 2 ** (failures - 1));
   }
 
   /** Reads the source, stores what it says, and combines. Resolves with true if that succeeded. Never rejects. */
