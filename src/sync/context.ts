@@ -40,7 +40,6 @@ export const logDecision = ({ observe }: SyncContext, collection: string, decisi
 
 export const countRecords = ({ replica }: SyncContext, { kind }: KindMapping): number => recordCounts(replica.db)[kind];
 
-/** Keys of the replica's state table. */
 export const STATE_KEYS = {
   site: 'sync.site',
   /** `Polled`, as JSON. */

@@ -38,7 +38,6 @@ const SAVE_CAUGHT_UP_MS = 60_000;
 /** By how much the CMS's clock may be ahead of the gateway's, before its first response. */
 const MAX_SKEW_S = 3600;
 
-/** Nothing happens before `start`. */
 export class Sync {
   readonly #options: SyncOptions;
   readonly #context: SyncContext;

@@ -64,7 +64,6 @@ const FIRST_RETRY_MS = 60_000;
 const FEW_EVENTS = 4;
 const MAX_SHOWN_MERGES = 100;
 
-/** Nothing happens before `start`. */
 export class Sources {
   readonly #options: SourcesOptions;
   readonly #nowMs: () => number;
