@@ -10,14 +10,8 @@ const OPEN_MS = 2000;
 /** A connection that stays silent for this long is replaced: Redis was suspended, or the network lost its packets. */
 const SILENCE_MS = 3000;
 
-export interface Connection {
-  readonly client: ReturnType<typeof openClient>;
-  /** Resolves once it is open, or after two seconds. */
-  readonly opened: Promise<unknown>;
-  /** Rejects at once while Redis is away, and after `ms` without a reply to this or another command. */
-  run<T>(command: (client: Connection['client']) => Promise<T>, ms?: number): Promise<T>;
-  close(): void;
-}
+type Client = ReturnType<typeof openClient>;
+export type Connection = ReturnType<typeof openConnection>;
 
 function openClient(url: string) {
   const client = createClient({
@@ -32,14 +26,16 @@ function openClient(url: string) {
   return client;
 }
 
-export function openConnection(url: string): Connection {
+export function openConnection(url: string) {
   const client = openClient(url);
   // Tries again every second while Redis is away or refuses the password. Rejects only once `destroy` has ended it.
   const connect = () => client.connect().catch(() => {});
   return {
     client,
+    /** Resolves once it is open, or after two seconds. */
     opened: Promise.race([connect(), sleep(OPEN_MS, undefined, { ref: false })]),
-    async run(command, ms = DEADLINE_MS) {
+    /** Rejects at once while Redis is away, and after `ms` without a reply to this or another command. */
+    async run<T>(command: (client: Client) => Promise<T>, ms = DEADLINE_MS): Promise<T> {
       const late = Promise.withResolvers<never>();
       const timer = setTimeout(() => {
         late.reject(new Error(`no response within ${ms} ms`));

@@ -29,15 +29,10 @@ export interface PeersOptions {
 /** `events:12`, `venues:3`: the collection's name in the CMS, and the id; `events:12:trashed` of one in the trash. */
 type RecordKey = string;
 
-/** Sent instead of keys if there were too many while Redis was away. */
-const EVERYTHING = '*';
 /** Before the first entry. Ids grow with time: `1764208800000-0`. */
 const STREAM_START = '0-0';
 const KEYS_PER_ENTRY = 200;
-/** Of the fields of an entry, in characters. */
-const MAX_ENTRY_LENGTH = 20_000;
-const NODE = /^[0-9a-f-]{36}$/;
-const KEY = /^[^\s:]{1,80}:[1-9]\d{0,15}(?::trashed)?$/;
+const KEY = /^([^\s:]{1,80}):([1-9]\d{0,15})(:trashed)?$/;
 
 type StreamEntry = { id: string; message: Record<string, string> };
 
@@ -49,13 +44,10 @@ const ENTRIES_PER_READ = 100;
 const BLOCK_MS = 1000;
 /** Between two tries, of Redis or of the CMS. */
 const RETRY_MS = 1000;
-/** Keys that are kept while Redis is away. Beyond it the other gateways read everything again. */
-const MAX_UNSENT = 1000;
 /** A gateway polls at least every sixth interval: another one may have died between its poll and its message. */
 const MAX_SKIPPED = 5;
 /** Of an interval: how long a lease to poll lasts. A gateway that is alone finds its own over at its next poll. */
 const LEASE = 0.9;
-const WARN_INTERVAL_MS = 60_000;
 
 export class Peers implements PeersPort {
   readonly #options;
@@ -80,7 +72,6 @@ export class Peers implements PeersPort {
    */
   #lostUntil: string | undefined;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
-  #warnedMs = Number.NEGATIVE_INFINITY;
   /** What `#reread` reads now, because an entry names it: `changed` must not tell it again. */
   readonly #rereading = new Set<string>();
   /** Set in the calls that `#reread` makes. A poll at the same time lacks it: `changed` tells what the poll changes. */
@@ -89,7 +80,8 @@ export class Peers implements PeersPort {
   // Writing: what this gateway tells.
   /** The latest entry of this gateway. */
   #published = STREAM_START;
-  #unsent = new Set<RecordKey>();
+  /** Kept while Redis is away: of each record one key, or two. */
+  readonly #unsent = new Set<RecordKey>();
   #sending: Promise<void> | undefined;
 
   // Taking turns at polling.
@@ -142,7 +134,6 @@ export class Peers implements PeersPort {
 
   async #publish(records: readonly ChangedRecord[]): Promise<void> {
     for (const record of records) this.#unsent.add(this.#keyOf(record));
-    if (this.#unsent.size > MAX_UNSENT) this.#unsent = new Set([EVERYTHING]);
     await this.#send();
   }
 
@@ -246,12 +237,10 @@ export class Peers implements PeersPort {
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
     // It has applied 4, and the stream begins with 7: 5 and 6 may have been cut. Not if the stream was empty so far.
     const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;
-    const keys = this.#keysOf(entries);
-    const isEverything = keys.delete(EVERYTHING);
-    const records = this.#recordsOf(keys);
+    const records = this.#recordsOf(entries);
     const read = () => this.#sync.fetchTold(records);
     if (this.#sync.state().failures > 0 || !(await this.#reread(records, read))) return false;
-    if ((hasGap || isEverything) && !(await this.#sync.pollForLostEntries(isEverything))) return false;
+    if (hasGap && !(await this.#sync.pollForLostEntries())) return false;
     this.#markApplied(entries.at(-1)!.id, entries.length);
     return true;
   }
@@ -269,13 +258,6 @@ export class Peers implements PeersPort {
     if (isLost || this.#lostUntil !== undefined) this.#lostUntil = end;
   }
 
-  /** What peers have changed. Entries that no gateway wrote are ignored. */
-  #keysOf(entries: readonly StreamEntry[]): Set<RecordKey> {
-    const parsed = entries.map(({ message }) => parseEntry(message));
-    for (const entry of parsed) if (!entry) this.#reportIgnored();
-    return new Set(parsed.flatMap((entry) => (!entry || entry.from === this.#node ? [] : entry.keys)));
-  }
-
   /** Runs `read`, which fetches these records. `changed` tells no other gateway what `read` changes of them. */
   async #reread<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T> {
     const names = records.map(nameOf);
@@ -291,11 +273,14 @@ export class Peers implements PeersPort {
     return `${specOf(this.#options.mapping, kind)!.collection}:${id}${isTrashed ? ':trashed' : ''}`;
   }
 
-  #recordsOf(keys: ReadonlySet<RecordKey>): ChangedRecord[] {
+  /** What the other gateways name. What is no key of a CMS's record is ignored: no gateway has written it. */
+  #recordsOf(entries: readonly StreamEntry[]): ChangedRecord[] {
+    const ofOthers = entries.filter(({ message }) => message.from !== this.#node);
+    const keys = new Set(ofOthers.flatMap(({ message }) => message.keys?.split(' ') ?? []));
     return [...keys].flatMap((key) => {
-      const [collection = '', id, trashed] = key.split(':');
+      const [, collection = '', id, trashed] = KEY.exec(key) ?? [];
       const kind = kindOfCollection(this.#options.mapping, collection);
-      return kind ? { kind, id: Number(id), isTrashed: trashed !== undefined } : [];
+      return kind && Number(id) < FIRST_SOURCE_ID ? { kind, id: Number(id), isTrashed: trashed !== undefined } : [];
     });
   }
 
@@ -312,24 +297,10 @@ export class Peers implements PeersPort {
     const reason = isConnected ? '' : reasonOf(error);
     if (!this.#stopping.signal.aborted) this.#options.observe({ type: 'cluster-connection', isConnected, reason });
   }
-
-  #reportIgnored(): void {
-    const { observe } = this.#options;
-    if (performance.now() - this.#warnedMs < WARN_INTERVAL_MS) return;
-    this.#warnedMs = performance.now();
-    observe({ type: 'message', level: 'warn', message: 'Redis has entries that no gateway wrote: ignored' });
-  }
 }
 
 /** Without the trash: what the replica reports does not say that a record was there. */
 const nameOf = ({ kind, id }: ChangedRecord): string => `${kind} ${id}`;
-
-/** Undefined if no gateway wrote these fields. */
-function parseEntry({ from = '', keys = '' }: Record<string, string>): { from: string; keys: RecordKey[] } | undefined {
-  if (from.length + keys.length > MAX_ENTRY_LENGTH || !NODE.test(from)) return undefined;
-  const list = keys.split(' ');
-  return list.every((key) => key === EVERYTHING || KEY.test(key)) ? { from, keys: list } : undefined;
-}
 
 /** Negative if `a` is before `b`. */
 function compareIds(a: string, b: string): number {

@@ -221,8 +221,7 @@ function requestHeaders({ headers, json, credentials, requestId, creationKey, un
   if (uncached !== undefined) sent['cache-control'] = 'no-cache';
   if (credentials !== undefined) sent.authorization = credentials;
   if (creationKey !== undefined) sent['x-calendar-key'] = creationKey;
-  // Clients choose the id: one that is no valid header value is left out.
-  if (requestId !== undefined && /^[\x21-\x7e]{1,200}$/.test(requestId)) sent['x-request-id'] = requestId;
+  if (requestId !== undefined) sent['x-request-id'] = requestId;
   return sent;
 }
 

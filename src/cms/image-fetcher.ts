@@ -44,9 +44,7 @@ export function createImageFetcher(get = getPublic) {
       } finally {
         // An image of 2 MB gives back 8 MB here, and the rest when it is released.
         reservedBytes -= MAX_BYTES - (image?.bytes.length ?? 0);
-        const left = running.get(account)! - 1;
-        if (left > 0) running.set(account, left);
-        else running.delete(account);
+        running.set(account, running.get(account)! - 1);
       }
     },
     release({ bytes }: FetchedImage): void {

@@ -62,7 +62,6 @@ export class Receiver {
   readonly #label: { receiver: number; host: string };
   /** Connections of its own: a slow receiver keeps none from another. */
   readonly #agent: Agent;
-  readonly #isAllowedAddress: (address: string) => boolean;
   readonly #stopping = new AbortController();
   /** The key of its position: a hash, because its address may hold a secret. */
   readonly #key: string;
@@ -84,10 +83,7 @@ export class Receiver {
     this.#label = { receiver: index, host: new URL(settings.url).host };
     // `checkUrl` checks an address in the URL itself, and `lookup` those of a name. A private network may have names
     // that only the system's own lookup knows.
-    const [isAllowed, connect] = settings.allowPrivate
-      ? [() => true, {}]
-      : [isPublicAddress, { lookup: createCheckedLookup(resolveHost, isPublicAddress) }];
-    this.#isAllowedAddress = isAllowed;
+    const connect = settings.allowPrivate ? {} : { lookup: createCheckedLookup(resolveHost, isPublicAddress) };
     this.#agent = new Agent({ connections: 1, allowH2: false, connect });
     this.#key = `push:${createHash('sha256').update(settings.url).digest('hex').slice(0, 16)}`;
   }
@@ -189,14 +185,14 @@ export class Receiver {
 
   /** The status, or a short reason for none. Never part of the address, whose path may be a secret. */
   async #send({ message }: Due, nowMs: number): Promise<string> {
-    const { url, method = 'POST', secret } = this.#settings;
+    const { url, method = 'POST', secret, allowPrivate = false } = this.#settings;
     const headers = { 'user-agent': 'calendar-gateway', ...(message && signedHeaders(message, secret!, nowMs)) };
     // For everything: DNS, connecting, the answer.
     const timeout = AbortSignal.timeout(this.#options.timeoutMs);
     const signal = AbortSignal.any([this.#stopping.signal, timeout]);
     const sent = { method, headers, body: message?.body ?? null, dispatcher: this.#agent, signal };
     try {
-      checkUrl(new URL(url), true, this.#isAllowedAddress);
+      checkUrl(new URL(url), true, (address) => allowPrivate || isPublicAddress(address));
       const { statusCode, body } = await request(url, sent);
       await body.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => undefined);
       return String(statusCode);

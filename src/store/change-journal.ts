@@ -42,14 +42,6 @@ export interface JournalPosition {
   scanS: number;
 }
 
-interface JournalPage {
-  /** Each record once, with its latest change, oldest first. */
-  entries: JournalEntry[];
-  /** The position after the last entry. */
-  next: JournalPosition;
-  hasMore: boolean;
-}
-
 /** Without them iCalendar has no event. */
 type EventTimes = Pick<EventRecord, 'id' | 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay'>;
 
@@ -148,8 +140,10 @@ export class ChangeJournal {
    *
    *   of this file            those with a higher number
    *   of another gateway's    those that this one noticed since a scan there began (`scanS`): perhaps more, never less
+   *
+   * `entries` has each record once, with its latest change, oldest first; `next` is the position after them.
    */
-  since(position: JournalPosition, limit: number): JournalPage | undefined {
+  since(position: JournalPosition, limit: number) {
     const isOwn = this.#isOwn(position);
     const after = isOwn ? position.number : this.#lastBefore(position.scanS);
     if (after === undefined || after < this.#number('journal_floor')) return undefined;

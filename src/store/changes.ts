@@ -144,11 +144,6 @@ export class ChangeBatch {
     this.#rendered.invalidate(kind, id);
   }
 
-  /** Compares parsed records, so that another order of keys does not count as a change. */
-  #isSame(stored: string, json: string): boolean {
-    return stored === json || isDeepStrictEqual(this.#db.parse(stored), JSON.parse(json));
-  }
-
   #takeWithheld(kind: PostKind, id: number): PostRecord | undefined {
     const row = this.#db.get<{ record: string }>(
       sql`SELECT record FROM withheld_record WHERE kind = ${kind} AND id = ${id}`,
@@ -185,7 +180,7 @@ export class ChangeBatch {
     const { id, kind } = record;
     const withheld = this.#takeWithheld(kind, id);
     const stored = db.get<{ kind: PostKind; record: string }>(sql`SELECT kind, record FROM post WHERE id = ${id}`);
-    if (stored?.kind === kind && this.#isSame(stored.record, JSON.stringify(record))) return;
+    if (stored?.kind === kind && stored.record === JSON.stringify(record)) return;
     let before = stored && db.parse<PostRecord>(stored.record);
     // Posts of all kinds share one id space: the id changed its kind.
     if (before && before.kind !== kind) {
@@ -215,7 +210,7 @@ export class ChangeBatch {
     const { kind, id, name } = record;
     const json = JSON.stringify(record);
     const stored = db.get<{ record: string }>(sql`SELECT record FROM term WHERE kind = ${kind} AND id = ${id}`);
-    if (stored && this.#isSame(stored.record, json)) return;
+    if (stored?.record === json) return;
     db.replace('term', {
       kind,
       id,

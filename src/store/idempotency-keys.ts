@@ -3,13 +3,11 @@
 import type { Database } from './database.ts';
 import { type Sql, sql } from './sql.ts';
 
-/** One create with a key. */
 export interface IdempotencyEntry {
   /** The fingerprint of the request that claimed the key: a request with another body must not get its response. */
   fingerprint: string;
   /** `unknown`: the CMS may have created the record. */
   state: 'running' | 'done' | 'unknown';
-  /** Milliseconds since 1970. */
   startedMs: number;
   /** The request that runs the create. Unique, so that no two entries are equal. */
   holder: string;

@@ -1,7 +1,6 @@
 // Reads single records, or a few by id, slug or name, and what the sync compares.
 
 import {
-  FIRST_EMBEDDED_ID,
   FIRST_OCCURRENCE_ID,
   FIRST_SOURCE_ID,
   type ImageRecord,
@@ -99,19 +98,19 @@ export const imageIds = (db: Database, after: number, limit: number): number[] =
   db.numbers(sql`
     SELECT id FROM image WHERE id > ${after} AND id < ${FIRST_SOURCE_ID} ORDER BY id LIMIT ${limit}`);
 
-/** Ids above `after` of the CMS's images that records refer to and the replica lacks, ascending. */
-export const missingImageIds = (db: Database, after: number, limit: number): number[] =>
+/** Ids of the CMS's images that records refer to and the replica lacks, ascending. */
+export const missingImageIds = (db: Database, limit: number): number[] =>
   db.numbers(sql`
     SELECT DISTINCT image_id FROM post p
-    WHERE image_id <> 0 AND image_id > ${after} AND image_id < ${FIRST_SOURCE_ID}
+    WHERE image_id <> 0 AND image_id < ${FIRST_SOURCE_ID}
       AND NOT EXISTS (SELECT 1 FROM image i WHERE i.id = p.image_id)
     ORDER BY image_id LIMIT ${limit}`);
 
-/** Venues or organizers that are text inside events, and that no event has any more. */
-export const unusedEmbeddedIds = (db: Database, kind: 'venue' | 'organizer', limit: number): number[] =>
+/** Ids from `from` on, below `to`, that no event links to any more: of what events brought along. */
+export const unlinkedIds = (db: Database, kind: TargetKind, from: number, to: number, limit = -1): number[] =>
   db.numbers(sql`
-    SELECT id FROM post p WHERE kind = ${kind} AND id >= ${FIRST_EMBEDDED_ID} AND id < ${FIRST_SOURCE_ID}
-      AND NOT EXISTS (SELECT 1 FROM event_link l WHERE l.kind = ${TARGET_KIND[kind]} AND l.target_id = p.id)
+    SELECT id FROM ${tableOf(kind)} t WHERE kind = ${kind} AND id >= ${from} AND id < ${to}
+      AND NOT EXISTS (SELECT 1 FROM event_link l WHERE l.kind = ${TARGET_KIND[kind]} AND l.target_id = t.id)
     LIMIT ${limit}`);
 
 export const eventIdsWith = (db: Database, kind: TargetKind, id: number): number[] =>

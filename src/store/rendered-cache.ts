@@ -79,9 +79,7 @@ export class RenderedCache {
 
   /** In the next version (`Database.changed`, after the transaction) this record or image is another. */
   invalidate(kind: KindOrImage, id: number): void {
-    // Without entries there is none that an earlier change could outdate.
-    if (this.#entries.size === 0) this.#invalidatedAt.clear();
-    else if (this.#invalidatedAt.size >= MAX_INVALIDATIONS) this.clear();
+    if (this.#invalidatedAt.size >= MAX_INVALIDATIONS) this.clear();
     else this.#invalidatedAt.set(`${kind} ${id}`, this.#db.version + 1);
   }
 

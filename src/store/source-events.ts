@@ -2,8 +2,9 @@
 
 import { FIRST_SOURCE_ID, type KindOrImage, type WallTime } from '../model/records.ts';
 import type { Database, VisibleRecords } from './database.ts';
-import { LISTED, TARGET_KIND, type TargetKind } from './schema.ts';
-import { raw, type Sql, sql, wallNumber } from './sql.ts';
+import { unlinkedIds } from './records.ts';
+import { LISTED } from './schema.ts';
+import { raw, sql, wallNumber } from './sql.ts';
 
 export interface SourceRow {
   source: string;
@@ -72,16 +73,14 @@ export function sourcesOf(
   return origin ? { source: origin.source, alsoAt } : { alsoAt };
 }
 
-export type Merge = Pick<SourceRow, 'source' | 'key' | 'eventId' | 'why'>;
-
 export const countSourceEvents = (db: Database, source: string): { events: number; merged: number } => ({
   events: db.number(sql`SELECT count(*) FROM source_event WHERE source = ${source}`),
   merged: db.number(sql`SELECT count(*) FROM source_event WHERE source = ${source} AND why <> ''`),
 });
 
 /** Events of sources that are shown as another one. */
-export const merges = (db: Database, limit: number): Merge[] =>
-  db.all(sql`
+export const merges = (db: Database, limit: number) =>
+  db.all<Pick<SourceRow, 'source' | 'key' | 'eventId' | 'why'>>(sql`
     SELECT source, key, event_id AS eventId, why FROM source_event
     WHERE why <> '' ORDER BY source, key LIMIT ${limit}`);
 
@@ -93,13 +92,10 @@ export const listedEventIdsAt = (db: Database, start: WallTime): number[] =>
 
 /** What sources brought along and no event shows any more: venues, organizers, categories and tags, and images. */
 export function unusedSourceRecords(db: Database): { kind: KindOrImage; ids: number[] }[] {
-  const unlinked = (kind: TargetKind, table: Sql) =>
-    db.numbers(sql`
-      SELECT id FROM ${table} t WHERE kind = ${kind} AND id >= ${FIRST_SOURCE_ID}
-        AND NOT EXISTS (SELECT 1 FROM event_link l WHERE l.kind = ${TARGET_KIND[kind]} AND l.target_id = t.id)`);
   return [
-    ...(['venue', 'organizer'] as const).map((kind) => ({ kind, ids: unlinked(kind, raw('post')) })),
-    ...(['category', 'tag'] as const).map((kind) => ({ kind, ids: unlinked(kind, raw('term')) })),
+    ...(['venue', 'organizer', 'category', 'tag'] as const).map((kind) => {
+      return { kind, ids: unlinkedIds(db, kind, FIRST_SOURCE_ID, Number.MAX_SAFE_INTEGER) };
+    }),
     {
       kind: 'image',
       ids: db.numbers(sql`

@@ -5,7 +5,6 @@ import { LRUCache } from 'lru-cache';
 import type { Cms, Credentials } from '../cms/port.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { LinkField, LinkTables } from '../mapping/references.ts';
-import { isObject } from '../model/json.ts';
 import { KINDS, type Kind, type KindOrImage, type Site, UNKNOWN_SITE } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import { type RecordStamp, recordCounts } from '../store/records.ts';
@@ -22,6 +21,7 @@ export interface SyncContext {
   /** An account may read images that WordPress hides because they were uploaded to a draft. */
   readonly imageReader: Credentials;
   readonly collections: readonly KindMapping[];
+  /** Records per request. */
   readonly pageSize: number;
   /** Between the starts of two scans. */
   readonly scanIntervalMs: number;
@@ -47,7 +47,6 @@ export const STATE_KEYS = {
   /** `1` once the initial sync was complete. */
   complete: 'sync.complete',
   caughtUp: 'sync.lastCaughtUpMs',
-  linkTables: 'sync.linkTables',
   /** The required fields that records of a kind have had until now. */
   fields: (kind: Kind) => `sync.fields.${kind}`,
 };
@@ -100,27 +99,7 @@ export function acceptIfCurrent(memory: SyncMemory, kind: KindOrImage, id: numbe
 export const isComplete = (replica: Replica): boolean => getState(replica.db, STATE_KEYS.complete) === '1';
 
 export const loadCaughtUpMs = (replica: Replica): number | undefined =>
-  readState<number | undefined>(replica, STATE_KEYS.caughtUp, undefined, Number.isFinite);
-
-type SavedTable = [field: LinkField['field'], idOf: [number, number][], storedIdOf: [number, number][]];
-
-function loadLinkTables(replica: Replica): LinkTables {
-  const tables = readState<SavedTable[]>(replica, STATE_KEYS.linkTables, [], areSavedTables);
-  return Object.fromEntries(
-    tables.map(([field, idOf, storedIdOf]) => [
-      field,
-      { idOf: new Map(idOf), storedIdOf: new Map(storedIdOf), notFound: new Set<number>() },
-    ]),
-  );
-}
-
-const areSavedTables = (saved: unknown): boolean =>
-  Array.isArray(saved) && saved.every((table) => Array.isArray(table) && table.slice(1, 3).every(Array.isArray));
-
-export function linkTablesState(tables: LinkTables): Record<string, string> {
-  const saved = Object.entries(tables).map(([field, { idOf, storedIdOf }]) => [field, [...idOf], [...storedIdOf]]);
-  return { [STATE_KEYS.linkTables]: JSON.stringify(saved) };
-}
+  readState<number | undefined>(replica, STATE_KEYS.caughtUp, undefined);
 
 const newKindMemory = (replica: Replica, kind: Kind) => ({
   /** Grows with every change of the kind's records in the replica: link tables are built again. */
@@ -146,7 +125,7 @@ const newKindMemory = (replica: Replica, kind: Kind) => ({
    * record that lacks one of them is refused: the plugin that adds the field may have been switched off. A field that
    * the site never had is never asked for.
    */
-  knownFields: new Set(readState<string[]>(replica, STATE_KEYS.fields(kind), [], Array.isArray)),
+  knownFields: new Set(readState<string[]>(replica, STATE_KEYS.fields(kind), [])),
 });
 
 /** Loads what earlier processes left in the replica. Everything else starts empty: the first polls find it again. */
@@ -156,11 +135,9 @@ export function loadMemory(replica: Replica, nowMs: number) {
     /** Such as `live`, or `stale` with the reason. */
     state: initialSyncState(nowMs),
     /** As the CMS last described itself: `Europe/Berlin`. Kept over restarts. */
-    site: readState<Site>(replica, STATE_KEYS.site, UNKNOWN_SITE, isSite),
-    /** False until this process has read it: the site may have moved while the gateway was off. */
-    isSiteRead: false,
+    site: readState<Site>(replica, STATE_KEYS.site, UNKNOWN_SITE),
     /** The next poll lists what was modified since. Kept over restarts. */
-    polled: readState<Polled>(replica, STATE_KEYS.polled, {}, isObject),
+    polled: readState<Polled>(replica, STATE_KEYS.polled, {}),
     kinds: kinds as Record<Kind, ReturnType<typeof newKindMemory>>,
     media: {
       /** Images to re-read by id: modified since the last poll, or named by a webhook. */
@@ -184,8 +161,8 @@ export function loadMemory(replica: Replica, nowMs: number) {
     endedScanBeganS: undefined as number | undefined,
     /** Why the last pages of the scan failed. */
     scanProblem: undefined as string | undefined,
-    /** Venue 12 is the term 7 that events store. Kept over restarts. */
-    linkTables: loadLinkTables(replica),
+    /** Venue 12 is the term 7 that events store. */
+    linkTables: {} as LinkTables,
     /** Fingerprint of the lists that a table was built from. */
     linksBuiltFrom: new Map<LinkField, string>(),
     /** Refreshes run one after another: an older response must not replace a newer table. */
@@ -215,13 +192,10 @@ export function restartScan(memory: SyncMemory): void {
   memory.scanDueMs = 0;
 }
 
-const isSite = ({ url, timezone }: Site): boolean => URL.canParse(url) && typeof timezone === 'string';
-
-/** The value under `key`, or `fallback` if there is none that a gateway writes: a disk may have changed it. */
-function readState<T>({ db }: Replica, key: string, fallback: T, isUsable: (value: T) => boolean): T {
+/** The value under `key`, or `fallback` if there is none, or no JSON: a disk may have changed it. */
+function readState<T>({ db }: Replica, key: string, fallback: T): T {
   try {
-    const value = JSON.parse(getState(db, key) ?? 'null') as T;
-    return value !== null && isUsable(value) ? value : fallback;
+    return (JSON.parse(getState(db, key) ?? 'null') as T | null) ?? fallback;
   } catch {
     return fallback;
   }

@@ -6,10 +6,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CMS_STATUS, type CmsRecord, type CollectionSpec } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
-import { type Kind, seriesIdOf } from '../model/records.ts';
+import { FIRST_EMBEDDED_ID, FIRST_SOURCE_ID, type Kind, seriesIdOf } from '../model/records.ts';
 import type { ChangeSet } from '../store/changes.ts';
 import { compactTextIndex } from '../store/full-text-index.ts';
-import { eventIdsWith, occurrenceIds, stampsById, unusedEmbeddedIds } from '../store/records.ts';
+import { eventIdsWith, occurrenceIds, stampsById, unlinkedIds } from '../store/records.ts';
+import type { Replica } from '../store/replica.ts';
 import { charactersOf } from '../text/text.ts';
 import { isTooLargeError, readByIds, readRecord } from './cms-reader.ts';
 import { idOf, idsPerRequest, isPublished } from './collections.ts';
@@ -37,11 +38,16 @@ export function* batchesOf<T>(items: readonly T[], size: number): Generator<read
 }
 
 /** One transaction, after which other requests are answered. Resolves with the number of changed records. */
-async function apply({ replica, memory }: SyncContext, { kind }: KindMapping, changes: ChangeSet): Promise<number> {
+export async function applyInTurn(replica: Replica, changes: ChangeSet): Promise<number> {
   const changed = replica.apply(changes);
-  if (changed > 0) memory.kinds[kind].revision += 1;
   await nextTurn();
-  if (changed > 0 && kind === 'event') while (compactTextIndex(replica.db)) await nextTurn();
+  while (changed > 0 && compactTextIndex(replica.db)) await nextTurn();
+  return changed;
+}
+
+async function apply({ replica, memory }: SyncContext, { kind }: KindMapping, changes: ChangeSet): Promise<number> {
+  const changed = await applyInTurn(replica, changes);
+  if (changed > 0) memory.kinds[kind].revision += 1;
   return changed;
 }
 
@@ -128,15 +134,11 @@ async function applyToSeries(
 }
 
 /** Deletes the venues and organizers that are text inside events, and that no event has any more. */
-export async function deleteUnusedEmbedded({ replica, collections }: SyncContext): Promise<void> {
-  if (!collections.some((spec) => Object.keys(spec.embedded).length > 0)) return;
+export async function deleteUnusedEmbedded({ replica }: SyncContext): Promise<void> {
   for (const kind of ['venue', 'organizer'] as const) {
     // Searched before each batch: meanwhile a webhook may bring an event that has one of them.
-    const unused = () => unusedEmbeddedIds(replica.db, kind, DELETE_BATCH_SIZE);
-    for (let ids = unused(); ids.length > 0; ids = unused()) {
-      replica.apply({ deletes: [{ kind, ids }] });
-      await nextTurn();
-    }
+    const unused = () => unlinkedIds(replica.db, kind, FIRST_EMBEDDED_ID, FIRST_SOURCE_ID, DELETE_BATCH_SIZE);
+    for (let ids = unused(); ids.length > 0; ids = unused()) await applyInTurn(replica, { deletes: [{ kind, ids }] });
   }
 }
 

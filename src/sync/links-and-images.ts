@@ -6,7 +6,7 @@ import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { imageOptions, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
-import { acceptIfCurrent, linkTablesState, logDecision, noteChange, restartScan, type SyncContext } from './context.ts';
+import { acceptIfCurrent, logDecision, noteChange, restartScan, type SyncContext } from './context.ts';
 import { batchesOf, findExisting } from './ingest.ts';
 import { listModified } from './list-modified.ts';
 
@@ -46,7 +46,7 @@ export async function fetchMissingImages(context: SyncContext): Promise<void> {
   const { media } = context.memory;
   if (media.completeAtVersion === replica.version) return;
   for (;;) {
-    const ids = missingImageIds(replica.db, 0, pageSize + media.notInCms.size);
+    const ids = missingImageIds(replica.db, pageSize + media.notInCms.size);
     const missing = ids.filter((id) => !media.notInCms.has(id)).slice(0, pageSize);
     if (missing.length === 0) break;
     for (const id of await refreshImages(context, missing)) media.notInCms.add(id);
@@ -86,7 +86,6 @@ export async function pollMedia(context: SyncContext): Promise<void> {
     else for (const id of requested) media.toRead.add(id);
     throw error;
   }
-  await fetchMissingImages(context);
 }
 
 /**
@@ -114,7 +113,7 @@ export function refreshLinkTables(context: SyncContext): Promise<void> {
 }
 
 async function refreshTable(context: SyncContext, field: LinkField): Promise<void> {
-  const { memory, replica } = context;
+  const { memory } = context;
   const linked = context.mapping.kinds[field.kind];
   if (!linked || memory.unreadable.has(linked.collection)) return;
   const { terms: base } = field;
@@ -128,7 +127,6 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
   if (before && changesEvents(before, table)) restartScan(memory);
   // Events hold these values, which may mean a record later.
   for (const stored of before?.notFound ?? []) if (!table.idOf.has(stored)) table.notFound.add(stored);
-  replica.apply({ state: linkTablesState(memory.linkTables) });
   memory.linksBuiltFrom.set(field, fingerprint);
 }
 

@@ -25,13 +25,12 @@ import { noteIfUnreadable, unreadableReasons } from './unreadable.ts';
 const TERM_PAGES_PER_POLL = 5;
 
 /**
- * Brings the replica up to date. Resolves with undefined, or with why it may still differ from the CMS: deletions wait
+ * Brings the replica up to date. Resolves with why it may still differ from the CMS, if it may: deletions wait
  * for their confirmation, or a collection cannot be read. Throws what the CMS throws.
  */
-export async function poll(context: SyncContext): Promise<string | undefined> {
+export async function poll(context: SyncContext): Promise<string[]> {
   const { memory, collections } = context;
-  if (!memory.isSiteRead || memory.unreadable.has('site'))
-    await noteIfUnreadable(context, 'site', () => refreshSite(context));
+  if (memory.unreadable.has('site')) await noteIfUnreadable(context, 'site', () => refreshSite(context));
   for (const spec of collections)
     await noteIfUnreadable(context, spec.collection, () => pollCollection(context, spec), spec);
   const present = collections.filter(({ collection: name }) => !memory.unreadable.has(name));
@@ -44,8 +43,7 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
     await refreshRecords(context, spec, ids, { reason: 'their deletion is confirmed', deletableAtOnce: new Set(ids) });
   }
   await deleteUnusedEmbedded(context);
-  const reasons = [...unreadableReasons(context), ...suspensionReasons(context)];
-  return reasons.length > 0 ? reasons.join('; ') : undefined;
+  return [...unreadableReasons(context), ...suspensionReasons(context)];
 }
 
 async function pollCollection(context: SyncContext, spec: KindMapping): Promise<void> {
@@ -59,7 +57,6 @@ async function pollCollection(context: SyncContext, spec: KindMapping): Promise<
 export async function refreshSite(context: SyncContext): Promise<void> {
   const { cms, replica, memory } = context;
   const site = await cms.site(visitorOptions(context));
-  memory.isSiteRead = true;
   if (JSON.stringify(site) === JSON.stringify(memory.site)) return;
   // Times and addresses of every record depend on them.
   if (memory.site !== UNKNOWN_SITE) restartScan(memory);

@@ -50,37 +50,30 @@ export function initialSyncState(nowMs: number): SyncState {
  */
 export function transition(current: SyncState, event: SyncEvent, nowMs: number): SyncState {
   const next = { ...current, ...changesBy(current, event, nowMs) };
-  const phase = phaseAfter(next, event);
-  return { ...next, phase, sinceMs: phase === current.phase ? current.sinceMs : nowMs };
+  return { ...next, sinceMs: next.phase === current.phase ? current.sinceMs : nowMs };
 }
 
-function changesBy({ complete, failures }: SyncState, event: SyncEvent, nowMs: number): Partial<SyncState> {
+function changesBy({ phase, complete, failures }: SyncState, event: SyncEvent, nowMs: number): Partial<SyncState> {
   switch (event.type) {
     case 'syncStarted':
-      return complete ? {} : { reason: undefined };
+      return complete ? {} : { phase: 'syncing', reason: undefined };
     case 'opened':
-      return { complete: true, lastCaughtUpMs: event.lastCaughtUpMs, reason: 'opened from disk' };
+      return { phase: 'stale', complete: true, lastCaughtUpMs: event.lastCaughtUpMs, reason: 'opened from disk' };
     case 'polled':
-      if (event.reason !== undefined) return { complete: true, failures: 0, reason: event.reason };
-      return { complete: true, failures: 0, reason: undefined, lastCaughtUpMs: nowMs };
-    case 'failed':
+      if (event.reason !== undefined) return { phase: 'stale', complete: true, failures: 0, reason: event.reason };
+      return { phase: 'live', complete: true, failures: 0, reason: undefined, lastCaughtUpMs: nowMs };
+    case 'failed': {
+      const isFirst = complete && failures === 0;
+      return { phase: isFirst ? 'stale' : 'unreachable', failures: failures + 1, reason: event.reason };
+    }
     case 'replicaFailed':
-      return { failures: failures + 1, reason: event.reason };
+      return { phase: complete ? 'stale' : phase, failures: failures + 1, reason: event.reason };
   }
 }
 
-function phaseAfter({ phase, complete, failures, reason }: SyncState, { type }: SyncEvent): ReplicaState {
-  if (type === 'syncStarted') return complete ? phase : 'syncing';
-  if (!complete) return type === 'failed' ? 'unreachable' : phase;
-  if (reason === undefined) return 'live';
-  return type === 'failed' && failures > 1 ? 'unreachable' : 'stale';
-}
-
-/** Pause before the next try: one second, doubled with every failure, 30 s at most; 0 if the last one succeeded. */
-export function pollRetryDelayMs({ failures }: Pick<SyncState, 'failures'>): number {
-  if (failures === 0) return 0;
-  return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
-}
+/** Pause after a failure, before the next try: one second, doubled with every failure, 30 s at most. */
+export const pollRetryDelayMs = ({ failures }: Pick<SyncState, 'failures'>): number =>
+  Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
 
 /** What an operator may do about a site that shows visitors nothing. */
 export const READ_AS = 'To show the public what an account sees, set upstream.readAs to "account".';

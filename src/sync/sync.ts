@@ -7,7 +7,7 @@ import type { LinkTables } from '../mapping/references.ts';
 import { isPostKind, type Kind, type KindOrImage, type Site, seriesIdOf } from '../model/records.ts';
 import { assertHasFields } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
-import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
+import { isComplete, loadCaughtUpMs, loadMemory, STATE_KEYS, type SyncContext } from './context.ts';
 import { refreshLinkTables } from './links-and-images.ts';
 import { type ChangedRecord, fetchBatch, inBatches, poll } from './poll.ts';
 import { PollLoop } from './poll-loop.ts';
@@ -16,15 +16,12 @@ import { failureEvent, pollRetryDelayMs, type SyncEvent, type SyncState, transit
 
 interface SyncOptions
   extends Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe'>,
-    Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'nowMs' | 'clockMs'>> {
+    Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'pageSize' | 'scanIntervalMs'>>,
+    Partial<Pick<SyncContext, 'nowMs' | 'clockMs'>> {
   /** Time between the starts of two polls. */
   intervalMs: number;
   /** Whether this interval has a poll; by default, each has. False: another gateway of the site polls. */
   isPollDue?: (() => Promise<boolean>) | undefined;
-  /** Time between the starts of two scans. */
-  scanIntervalMs?: number | undefined;
-  /** Records per request. */
-  pageSize?: number | undefined;
 }
 
 const SCAN_INTERVAL_MS = 10 * 60_000;
@@ -41,7 +38,6 @@ const SAVE_CAUGHT_UP_MS = 60_000;
 /** By how much the CMS's clock may be ahead of the gateway's, before its first response. */
 const MAX_SKEW_S = 3600;
 
-/** Nothing happens before `start`. */
 export class Sync {
   readonly #options: SyncOptions;
   readonly #context: SyncContext;
@@ -53,14 +49,13 @@ export class Sync {
 
   constructor(options: SyncOptions) {
     const { replica, cms, mapping, visitorCredentials, imageReader = visitorCredentials, observe } = options;
+    const { pageSize = cms.maxPageSize, scanIntervalMs = SCAN_INTERVAL_MS } = options;
     const { nowMs = Date.now, clockMs = () => performance.now() } = options;
     const { signal } = this.#stopping;
     this.#options = options;
     this.#context = {
       ...{ replica, cms, mapping, visitorCredentials, imageReader, observe, nowMs, clockMs, signal },
-      collections: collectionsOf(mapping),
-      pageSize: options.pageSize ?? cms.maxPageSize,
-      scanIntervalMs: options.scanIntervalMs ?? SCAN_INTERVAL_MS,
+      ...{ pageSize, scanIntervalMs, collections: collectionsOf(mapping) },
       memory: loadMemory(replica, nowMs()),
     };
     // A client that comes from another gateway names the second of the CMS's clock at which a scan began there, and
@@ -185,11 +180,9 @@ export class Sync {
    * Polls, because entries of other gateways were lost. Resolves with true if the replica is current then. What was
    * deleted meanwhile may be missing in the journal. Example: gateway A told of event 12, Redis was emptied, and this
    * gateway B never had it. So a client that comes from A to B with an older position reads everything again.
-   * `withScan`: a scan begins too, which finds what no date shows. If the replica is not live, it resolves with false:
-   * then the sync polls anyway, with pauses after failures.
+   * If the replica is not live, it resolves with false: then the sync polls anyway, with pauses after failures.
    */
-  async pollForLostEntries(withScan = false): Promise<boolean> {
-    if (withScan) restartScan(this.#context.memory);
+  async pollForLostEntries(): Promise<boolean> {
     if (this.state().phase !== 'live' || !(await this.poll())) return false;
     this.#context.replica.journal.missed();
     return true;
@@ -257,11 +250,11 @@ export class Sync {
       this.#dispatch({ type: 'polled' });
       return true;
     }
-    const difference = await poll(context);
+    const differences = await poll(context);
     journalEndedScan(context);
-    const reasons = [difference, context.memory.scanProblem].filter((each) => each !== undefined);
+    const reasons = [...differences, context.memory.scanProblem ?? []].flat();
     this.#dispatch({ type: 'polled', reason: reasons.length === 0 ? undefined : reasons.join('; ') });
-    return difference === undefined;
+    return differences.length === 0;
   }
 
   /** Continues the scan, whose failure is a reason that the next poll reports. Throws when the process ends. */

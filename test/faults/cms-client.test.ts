@@ -222,8 +222,6 @@ describe('CMS client', () => {
       authorization: SECRET,
       'x-request-id': 'r-1',
     });
-    await fixture.client.request({ method: 'GET', path: '/x', requestId: 'evil\r\nx: y' });
-    expect(fixture.cms.requests[1]?.headers).to.not.have.any.keys('x-request-id', 'authorization', 'x');
   });
 
   it('has the User-Agent of the settings', async () => {

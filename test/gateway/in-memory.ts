@@ -185,8 +185,8 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     imageReader: service,
     nowMs,
     clockMs: nowMs,
-    scanIntervalMs: options.scanIntervalMs,
-    pageSize: options.syncPageSize,
+    ...(options.scanIntervalMs && { scanIntervalMs: options.scanIntervalMs }),
+    ...(options.syncPageSize && { pageSize: options.syncPageSize }),
     isPollDue: peers && (() => peers.takesLease()),
   });
   const idempotencyKeys = cluster ? createSharedIdempotencyKeys(cluster) : openIdempotencyStore(replica.db);

@@ -121,14 +121,15 @@ describe('sync state machine', () => {
     });
   });
 
-  it('retries after 1 s, doubled with each failure up to 30 s, and does not pause after a success', () => {
+  it('retries after 1 s, doubled with each failure up to 30 s, and after a success begins again', () => {
     let state = stateAfter(['syncStarted', 'polled']);
-    const delays = [pollRetryDelayMs(state)];
+    const delays: number[] = [];
     for (let n = 0; n < 8; n += 1) {
       state = transition(state, { type: 'failed', reason: '' }, n);
       delays.push(pollRetryDelayMs(state));
     }
-    expect(delays).to.deep.equal([0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
-    expect(pollRetryDelayMs(transition(state, { type: 'polled' }, 99))).to.equal(0);
+    expect(delays).to.deep.equal([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+    state = transition(transition(state, { type: 'polled' }, 99), { type: 'failed', reason: '' }, 100);
+    expect(pollRetryDelayMs(state)).to.equal(1_000);
   });
 });

@@ -6,16 +6,7 @@ import { textOrEmpty } from '../../model/json.ts';
 import { normalizeUnicode } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import { type CmsResponse, objectOf } from '../http-exchange.ts';
-import {
-  type CallOptions,
-  type Cms,
-  type CmsPage,
-  type CmsRecord,
-  type CollectionSpec,
-  type ListRequest,
-  MEDIA,
-  type Query,
-} from '../port.ts';
+import { type CallOptions, type Cms, type CmsRecord, type CollectionSpec, MEDIA, type Query } from '../port.ts';
 import type { Accounts } from './accounts.ts';
 import type { PayloadId } from './ids.ts';
 import { createFeatures, listQuery, NO_FEATURES, selectOf } from './list-query.ts';
@@ -42,7 +33,7 @@ const MAX_SIMILAR = 1000;
 export function createCollections(call: RestCall, site: PayloadSite, accounts: Accounts): Collections {
   const { ids, media, siteUrl, recordQuery, nowMs } = site;
   const collectionNameOf = (spec: CollectionSpec) => (spec === MEDIA ? media : spec.collection);
-  const featuresOf = createFeatures(call, collectionNameOf);
+  const featuresOf = createFeatures(call);
 
   /** Throws `not-found` for an id that no record of Payload has, which Payload would answer with 500. */
   function routeOf(spec: CollectionSpec, id: number): string {
@@ -70,11 +61,21 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     apiUrl: (_site, spec, id) => `${siteUrl}/api/${id === undefined ? collectionNameOf(spec) : routeOf(spec, id)}`,
 
     async list(spec, request, callOptions = {}) {
-      const hadTexts = ids.areTexts();
-      const page = await listOnce(spec, request, callOptions);
-      // Only this list has shown that the site's ids are texts. It was sorted by them: ask again, in `TEXT_SORTS`.
-      const isSortedByTexts = !hadTexts && ids.areTexts() && request.order !== undefined;
-      return isSortedByTexts ? listOnce(spec, request, callOptions) : page;
+      const isPosts = isPostCollection(spec);
+      // Refused here: Payload refuses no list, and would only leave out the drafts that the caller may not read.
+      const asksAnonymously = request.statuses !== undefined && callOptions.credentials === undefined;
+      if (isPosts && (request.view === 'editor' || asksAnonymously)) await accounts.assertMayEdit(spec, callOptions);
+      const plan = isPosts
+        ? listQuery(ids, spec, request, await featuresOf(spec, callOptions))
+        : listQuery(ids, spec, { ...request, statuses: 'any' }, NO_FEATURES);
+      if (!plan) return { records: [], total: 0, cmsTimeMs: nowMs() };
+      const response = await getList(spec, plan.query, callOptions);
+      const { docs, total } = listOf(response);
+      const wanted = docs.slice(plan.skip, plan.skip + plan.take);
+      // A record with an id that the gateway cannot serve must not stop the sync of all others.
+      const hasId = ({ id }: CmsRecord) => ids.toGateway(idSpaceOf(spec), id) !== undefined;
+      const readWanted = () => wanted.filter(hasId).map((doc) => toGatewayRecord(ids, spec, doc, request.detail));
+      return { records: ids.batch(readWanted), total, cmsTimeMs: Date.parse(response.headers.date ?? '') || nowMs() };
     },
 
     async read(spec, id, { view, detail }, callOptions = {}) {
@@ -139,24 +140,6 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     findCreated: async () => undefined,
     exists: async () => false,
   };
-
-  async function listOnce(spec: CollectionSpec, request: ListRequest, callOptions: CallOptions): Promise<CmsPage> {
-    const isPosts = isPostCollection(spec);
-    // Refused here: Payload refuses no list, and would only leave out the drafts that the caller may not read.
-    const asksAnonymously = request.statuses !== undefined && callOptions.credentials === undefined;
-    if (isPosts && (request.view === 'editor' || asksAnonymously)) await accounts.assertMayEdit(spec, callOptions);
-    const plan = isPosts
-      ? listQuery(ids, spec, request, await featuresOf(spec, callOptions))
-      : listQuery(ids, spec, { ...request, statuses: 'any' }, NO_FEATURES);
-    if (!plan) return { records: [], total: 0, cmsTimeMs: nowMs() };
-    const response = await getList(spec, plan.query, callOptions);
-    const { docs, total } = listOf(response);
-    const wanted = docs.slice(plan.skip, plan.skip + plan.take);
-    // A record with an id that the gateway cannot serve must not stop the sync of all others.
-    const hasId = ({ id }: CmsRecord) => ids.toGateway(idSpaceOf(spec), id) !== undefined;
-    const records = ids.batch(() => wanted.filter(hasId).map((doc) => toGatewayRecord(ids, spec, doc, request.detail)));
-    return { records, total, cmsTimeMs: Date.parse(response.headers.date ?? '') || nowMs() };
-  }
 
   /** Payload stores any text as a status, and ignores the status of a collection without drafts, which publishes it. */
   async function assertStatus(spec: CollectionSpec, body: CmsRecord, callOptions: CallOptions): Promise<void> {

@@ -9,24 +9,19 @@ import type { Ids } from './ids.ts';
 import { DETAIL_FIELDS, idSpaceOf, payloadStatusOf, siteStatusField } from './records.ts';
 
 /** What the site has switched on for a collection. */
-interface Features {
-  drafts: boolean;
-  trash: boolean;
-}
-
-export const NO_FEATURES: Features = { drafts: false, trash: false };
+type Features = typeof NO_FEATURES;
+export const NO_FEATURES = { drafts: false, trash: false };
 
 /**
  * Reads them once per collection and process, because a site restarts to switch them. Payload refuses
  * (`QueryError`) to filter by the field of a feature that it lacks.
- * @param slugOf the collection's name in Payload: the adapter asks for `MEDIA` under the name that the mapping has
  */
-export function createFeatures(call: RestCall, slugOf = ({ collection }: CollectionSpec): string => collection) {
+export function createFeatures(call: RestCall) {
   const known = new Map<string, Features>();
   return async (spec: CollectionSpec, options: CallOptions): Promise<Features> => {
     const found = known.get(spec.collection);
     if (found) return found;
-    const has = (condition: Query): Promise<boolean> => canBeQueried(call, slugOf(spec), condition, options);
+    const has = (condition: Query): Promise<boolean> => canBeQueried(call, spec.collection, condition, options);
     const [drafts, trash] = await Promise.all([
       has({ 'where[_status][equals]': 'draft' }),
       has({ 'where[deletedAt][exists]': true, trash: true }),

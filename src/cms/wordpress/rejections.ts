@@ -21,7 +21,6 @@ const EARLY = { isEarly: true } as const;
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   rest_post_invalid_id: { kind: 'not-found' },
   rest_term_invalid: { kind: 'not-found' },
-  rest_user_invalid_id: { kind: 'not-found' },
   rest_forbidden: { kind: 'not-visible' },
   rest_no_route: { kind: 'no-collection' },
   rest_not_logged_in: { kind: 'unauthenticated', ...EARLY },
@@ -39,8 +38,6 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   duplicate_term_slug: { kind: 'conflict', fields: ['slug'], ...EARLY },
   term_exists: { kind: 'conflict', fields: ['name'], ...EARLY },
   missing_parent: EARLY,
-  /** Only of a mapping of somebody's own that writes WordPress's `sticky`. The bundled ones do not. */
-  rest_cannot_assign_sticky: EARLY,
   rest_cannot_assign_term: EARLY,
   rest_cannot_create: EARLY,
   rest_cannot_edit_others: EARLY,
@@ -50,13 +47,11 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   rest_taxonomy_not_hierarchical: EARLY,
 };
 
-/** The code of an error without one, as some plugins send it. */
-const FALLBACK_CODE = 'rest_upstream_error';
-
 /** Converts the error body `{code, message, data}` of a response with status 400 or more. */
 export function rejection({ status, json }: Pick<CmsResponse, 'status' | 'json'>, method: string, route: string) {
   const body = isObject(json) ? json : {};
-  const code = errorCode(json) || FALLBACK_CODE;
+  // Some plugins send an error without a code.
+  const code = errorCode(json) || 'rest_upstream_error';
   const data = isObject(body.data) ? body.data : {};
   const cmsMessage = typeof body.message === 'string' ? body.message : `The CMS answered with status ${status}.`;
   // WordPress's message does not name the route.

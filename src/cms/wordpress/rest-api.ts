@@ -148,9 +148,7 @@ function findingOf(url: string, { status, bytes, redirectedTo = '' }: CmsRespons
   const details = words ? `status ${status}, "${shorten(words)}"` : `status ${status}`;
   const finding = (reason: NoApiReason, says: string) => ({ reason, url, says: `${says} (${details})` });
   if (LOGIN_PATH.test(redirectedTo)) return finding('closed', 'answers with a login page');
-  if (status === 401) return finding('closed', 'requires a login, and not as WordPress does');
-  if (status === 403) return finding('closed', 'is forbidden, and not by WordPress');
-  if (code) return finding('closed', 'answers with an error');
+  if (status === 401 || status === 403 || code) return finding('closed', 'answers with an error');
   if (status === 404 || status === 410) return finding('not-found', 'is not found');
   if (json !== undefined) return finding('no-api', 'answers with JSON that does not describe that API');
   return finding('no-api', `answers with ${describeBody(bytes)}`);

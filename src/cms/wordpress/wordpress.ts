@@ -58,10 +58,8 @@ export function createSiteInfo(
           throw isIgnored(error, options.credentials) ? new CmsRejected('unknown-scheme', error.message) : error;
         }),
       );
-      if (typeof me.id !== 'number' || !isId(me.id))
-        throw new CmsUnavailable('not-json', 'The CMS did not say whose credentials these are.');
-      if (!isObject(me.capabilities))
-        throw new CmsUnavailable('incomplete', 'The CMS did not say what this account may do.');
+      if (typeof me.id !== 'number' || !isId(me.id) || !isObject(me.capabilities))
+        throw incomplete('whose credentials these are, and what they allow');
       const permissions = new Set(Object.entries(me.capabilities).flatMap(([name, is]) => (is === true ? [name] : [])));
       return {
         userId: me.id,
@@ -194,9 +192,6 @@ const MAPPED: Readonly<Record<string, string>> = { manage_post_tags: 'manage_cat
 const NAMED_OF_POSTS = ['edit_posts', 'edit_others_posts', 'publish_posts', 'read_private_posts'];
 const NAMED_OF_TERMS = 'manage_terms';
 
-/** WordPress's capability that no account has. */
-const NOBODY = 'do_not_allow';
-
 /**
  * The capabilities of a post type or taxonomy, from its own names for WordPress's general ones. With the
  * general names in the place of missing ones, permission to edit posts would pass for permission to edit
@@ -209,8 +204,8 @@ function actionPermissions(names: unknown): ActionPermissions {
   if (!NAMED_OF_POSTS.every(isNamed) && !isNamed(NAMED_OF_TERMS))
     throw new CmsUnavailable('incomplete', 'The CMS did not name the capabilities of a collection.');
   const entries = Object.entries(GENERAL_PERMISSIONS).map(([action, general]) => {
-    // A plugin may register a type with false for what nobody may do.
-    const name = own[general] === false ? NOBODY : own[general];
+    // A plugin may register a type with false for what nobody may do. No account has `do_not_allow`.
+    const name = own[general] === false ? 'do_not_allow' : own[general];
     return [action, typeof name === 'string' ? (MAPPED[name] ?? name) : general];
   });
   return Object.fromEntries(entries) as Record<Action, string>;

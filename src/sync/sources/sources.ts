@@ -17,12 +17,11 @@ import type { SourceSettings } from '../../config-schema.ts';
 import type { Site } from '../../model/records.ts';
 import type { Observe } from '../../observability/observations.ts';
 import type { ChangeSet } from '../../store/changes.ts';
-import { compactTextIndex } from '../../store/full-text-index.ts';
 import type { Replica } from '../../store/replica.ts';
 import { countSourceEvents, merges, type SourceRow, sourceKeys, sourceRow } from '../../store/source-events.ts';
 import { getState } from '../../store/state.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
-import { batchesOf } from '../ingest.ts';
+import { applyInTurn, batchesOf } from '../ingest.ts';
 import { PollLoop } from '../poll-loop.ts';
 import { BATCH_SIZE, combine, forgetting, ownIdOf } from './combine.ts';
 
@@ -65,15 +64,14 @@ const FIRST_RETRY_MS = 60_000;
 const FEW_EVENTS = 4;
 const MAX_SHOWN_MERGES = 100;
 
-/** Nothing happens before `start`. */
 export class Sources {
   readonly #options: SourcesOptions;
   readonly #nowMs: () => number;
   readonly #readings = new Map<string, Reading>();
   readonly #stopping = new AbortController();
-  /** Combining runs one at a time, and not beside the storing of a snapshot. */
-  #lastWork: Promise<unknown> = Promise.resolve();
   readonly #reads = bulkhead(MAX_READS, Infinity);
+  /** Combining runs one at a time, and not beside the storing of a snapshot. */
+  readonly #work = bulkhead(1, Infinity);
   /** The next pass, which waits for its turn: all sources that are stored until then share it. */
   #nextPass: Promise<void> | undefined;
 
@@ -101,7 +99,6 @@ export class Sources {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([...this.#readings.values()].map(({ loop }) => loop.stop()));
-    await this.#lastWork;
   }
 
   /** True once each has been read, or could not be. */
@@ -126,7 +123,7 @@ export class Sources {
   #pauseMs(name: string): number {
     const { intervalMs } = this.#options;
     const { failures } = this.#readings.get(name)!;
-    return failures === 0 ? intervalMs : Math.min(intervalMs, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
+    return failures === 0 ? intervalMs : Math.min(intervalMs, FIRST_RETRY_MS * 2 ** (failures - 1));
   }
 
   /** Reads the source, stores what it says, and combines. Resolves with true if that succeeded. Never rejects. */
@@ -141,7 +138,7 @@ export class Sources {
       const previous = reading.isDoubted ? undefined : this.#saved(named)?.validators;
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
       const snapshot = await named.source.read(previous, signal);
-      problem = await this.#oneAtATime(() => this.#accept(named, reading, snapshot));
+      problem = await this.#work.execute(() => this.#accept(named, reading, snapshot));
       if (problem === undefined) await this.#combine();
       // A doubted answer is no failure: the next read is after the interval.
       reading.failures = 0;
@@ -174,12 +171,6 @@ export class Sources {
       return `${gone.length} of ${known.length} events are gone: they stay until the source is read once more`;
     await this.#store(named, snapshot, gone);
     return undefined;
-  }
-
-  #oneAtATime<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#lastWork.then(work);
-    this.#lastWork = Promise.allSettled([done]);
-    return done;
   }
 
   /** Another address is another calendar, whose validators do not count: a 304 would keep the events of the old one. */
@@ -222,16 +213,14 @@ export class Sources {
 
   /** One transaction, after which requests are answered. */
   async #apply(changes: ChangeSet): Promise<void> {
-    const { replica } = this.#options;
-    const changed = replica.apply(changes);
-    await nextTurn();
-    while (changed > 0 && compactTextIndex(replica.db)) await nextTurn();
+    await applyInTurn(this.#options.replica, changes);
     this.#stopping.signal.throwIfAborted();
   }
 
   /** Resolves after a pass that begins from now on. */
   #combine(): Promise<void> {
-    this.#nextPass ??= this.#oneAtATime(async () => {
+    this.#nextPass ??= this.#work.execute(async () => {
+      await nextTurn();
       this.#nextPass = undefined;
       const { replica, site, sources } = this.#options;
       await combine({ db: replica.db, site: site(), sources, apply: (changes) => this.#apply(changes) });
