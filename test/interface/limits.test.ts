@@ -55,7 +55,9 @@ describe('length limits of values', () => {
       const path = pathOf(route, '1');
       expectInvalid(await gateway.request(path, { method, as: 'admin', json: { [name]: long } }), name);
       expectInvalid(await gateway.request(path, { method, as: 'admin', json: { [name]: [long] } }), name);
-      expectInvalid(await gateway.request(path, { method, as: 'admin', form: `${name}[a][b]=${long}` }), name);
+      // Nothing reads the form of a read.
+      if (method !== 'GET')
+        expectInvalid(await gateway.request(path, { method, as: 'admin', form: `${name}[a][b]=${long}` }), name);
       if (long.length < 7000) {
         expectInvalid(await gateway.request(`${path}?${name}=${long}`, { method, as: 'admin' }), name);
       }
