@@ -371,7 +371,7 @@ async function isCreatable(inline: readonly Parameter[], data: JsonObject, check
   return true;
 }
 
-/** The elements of `venue` or `organizer` in a body. Of `['', 0]` none; of `['', 12]` both: `''` is refused, and so is ` `. */
+/** The elements of `venue` or `organizer` in a body. Of `['', 0]` none; of `['', 12]` both: it refuses `''` and ` `. */
 export function parseLinkedItems(value: unknown): unknown[] {
   if (isObject(value) && !isNumbered(value)) return isEmpty(value) ? [] : [value];
   const items = Array.isArray(value) || /^\s+$/.test(String(value)) ? [value].flat() : parseList(value);
