@@ -18,8 +18,8 @@ const CALLBACK = /^[\w.]+$/;
 
 function parseResponseParams(query: JsonObject) {
   // WordPress ignores an empty callback name.
-  const jsonp = (query._jsonp ?? '') === '' ? undefined : String(query._jsonp);
-  if (jsonp !== undefined && !CALLBACK.test(jsonp)) throw invalidCallback();
+  const jsonp = query._jsonp === '' ? undefined : query._jsonp;
+  if (jsonp !== undefined && !(typeof jsonp === 'string' && CALLBACK.test(jsonp))) throw invalidCallback();
   const fields = parseList(query._fields)
     .map(String)
     .filter((name) => name !== '');
