@@ -87,8 +87,8 @@ async function fieldsOf(write: PostWrite<LinkedKind>): Promise<Partial<VenueFiel
   if (fields.description === '0') fields.description = '';
   for (const [, { key }] of copiedFields(kind)) {
     const value = byField[key];
-    // WordPress removes tags and repeated spaces when it saves plain text.
-    const clean = typeof value === 'string' ? htmlText(value).replace(/\s+/g, ' ').trim() : value;
+    // WordPress removes tags and repeated blanks when it saves plain text, and keeps a no-break space.
+    const clean = typeof value === 'string' ? (htmlText(value).match(/[^\r\n\t ]+/g) ?? []).join(' ') : value;
     if (clean !== undefined) fields[key] = clean;
   }
   const hasRegion = ['country', 'province', 'state', 'stateprovince'].some((name) => byField[name] !== undefined);

@@ -4,28 +4,28 @@ import { can, mayEditPublished } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { isTermKind } from '../model/records.ts';
 import { getRecord, idsBySlug } from '../store/records.ts';
-import type { State } from './state.ts';
-
-const ITEM_METHODS = { posts: 'GET, DELETE, POST, PUT, PATCH', terms: 'GET, POST, PUT, PATCH, DELETE' };
+import type { Context, State } from './state.ts';
 
 /** `GET` alone for anonymous actors, and while the CMS is away. The order of the methods is WordPress's. */
-export async function allowHeader(state: State, services: Services): Promise<string> {
-  return state.actor.account ? methodsOf(state, services).catch(() => 'GET') : 'GET';
+export async function allowHeader(ctx: Pick<Context, 'state' | 'method'>, services: Services): Promise<string> {
+  return ctx.state.actor.account ? methodsOf(ctx.state, ctx.method, services).catch(() => 'GET') : 'GET';
 }
 
-async function methodsOf({ actor, path, matchedRoute, apiResponse }: State, services: Services): Promise<string> {
-  const { kind, by, addition } = matchedRoute ?? {};
-  if (!kind || addition) return 'GET';
+async function methodsOf(state: State, method: string, services: Services): Promise<string> {
+  const { actor, path, matchedRoute, apiResponse, requestId } = state;
+  const { kind, by, endpoints = [] } = matchedRoute ?? {};
+  if (!kind) return 'GET';
   const permissions = await services.permissions.of(kind, actor);
-  const isTerm = isTermKind(kind);
-  if (!can(actor, isTerm ? 'manageTerms' : 'edit', permissions)) return 'GET';
-  if (!by) return 'GET, POST';
-  if (isTerm) return ITEM_METHODS.terms;
+  if (!can(actor, isTermKind(kind) ? 'manageTerms' : 'edit', permissions)) return 'GET';
+  const all = endpoints.flatMap(({ methods }) => methods).join(', ');
+  if (!by || isTermKind(kind)) return all;
   const segment = path.split('/').at(-1) ?? '';
-  const id = by === 'id' ? Number(segment) : idsBySlug(services.replica.db, kind, segment)[0];
-  const record = id === undefined ? undefined : getRecord(services.replica.db, kind, id);
-  if (record) return mayEditPublished(actor, record.author, permissions) ? ITEM_METHODS.posts : 'GET';
-  // Visitors do not see it, such as a draft: an actor who got it reads as an editor. Nobody gets an event in the trash.
-  const mayEdit = can(actor, 'editOthers', permissions) || (apiResponse && apiResponse.status < 300);
-  return mayEdit ? ITEM_METHODS.posts : 'GET';
+  const id = by === 'id' ? Number(segment) : (idsBySlug(services.replica.db, kind, segment)[0] ?? 0);
+  const record = getRecord(services.replica.db, kind, id);
+  // 0 is nobody: who may edit the records of others may edit a draft, which the replica lacks, too.
+  if (mayEditPublished(actor, record?.author ?? 0, permissions)) return all;
+  if (record || !apiResponse || apiResponse.status >= 300) return 'GET';
+  // Visitors do not see it, such as a draft: an actor who got it reads as an editor. After OPTIONS the CMS tells.
+  if (method === 'OPTIONS') await services.cmsRecords.read(kind, id, { actor, requestId }, { view: 'editor' });
+  return all;
 }

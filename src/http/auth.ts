@@ -27,7 +27,7 @@ export function auth(authenticator: Authenticator, clientAddress: ClientAddress)
     ctx.state.routeName = routeName(ctx.state.path, ctx.method);
     ctx.state.actor = await authenticator.authenticate({
       authorization: ctx.headers.authorization,
-      nonce: ctx.get('x-wp-nonce') || (ctx.state.query._wpnonce as string | undefined),
+      nonce: (ctx.headers['x-wp-nonce'] ?? ctx.state.query._wpnonce) as string | undefined,
       address: clientAddress(ctx.req),
       isRead: READ_METHODS.has(ctx.method),
     });

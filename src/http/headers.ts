@@ -47,7 +47,7 @@ export type Cors = (origin: string | undefined, method?: string) => Record<strin
 /** @param allowed no origins: every one, as The Events Calendar allows */
 export function createCors(allowed: readonly string[]): Cors {
   return (origin, method) => {
-    if (origin === undefined || (allowed.length > 0 && !allowed.includes(origin))) return {};
+    if (!origin || (allowed.length > 0 && !allowed.includes(origin))) return {};
     return {
       'Access-Control-Allow-Origin': origin,
       'Access-Control-Allow-Methods': 'OPTIONS, GET, POST, PUT, PATCH, DELETE',

@@ -21,8 +21,8 @@ const FORM_TEXT = new TextDecoder();
 const tooLarge = (what: string): Error => Object.assign(new Error(what), { status: 413 });
 
 /**
- * Returns a function that reads the parameters in the body of a request: none if the body is not JSON, form
- * or multipart, or is JSON but not an object. It throws 400 `rest_invalid_json` and 413.
+ * Returns a function that reads the parameters in the body of a request: none if the body is not JSON, nor a form of a
+ * write (`curl -X GET -d page=2` sends one of a read), or is no object. It throws 400 `rest_invalid_json` and 413.
  */
 export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth'>) {
   const parserOf = (limit: number) => {

@@ -3,6 +3,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Services } from '../calendar/services.ts';
+import { UNKNOWN_SITE } from '../model/records.ts';
 import { byteLength } from '../text/bytes.ts';
 import { allowHeader } from './allow-header.ts';
 import type { ClientAddress } from './client-address.ts';
@@ -35,8 +36,9 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
   }
 
   async function sendPrivate(ctx: Context, status: number, body: unknown, headers: object): Promise<void> {
-    const allow = await allowHeader(ctx.state, services);
+    const allow = await allowHeader(ctx, services);
     ctx.set({ ...COMMON_HEADERS, ...PRIVATE_HEADERS, ...headers, Allow: allow, 'X-Request-Id': ctx.state.requestId });
+    if (services.site() !== UNKNOWN_SITE) ctx.set('Link', apiLink(services));
     if (status === 401) ctx.set(challengeHeaders(ctx.headers, services.mapping.cms));
     ctx.set(cors(ctx.headers.origin, ctx.method));
     ctx.status = status;
@@ -48,10 +50,7 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
     const { error, cached, apiResponse, omitBody } = ctx.state;
     if (error) await sendPrivate(ctx, error.status, error.body, error.headers ?? {});
     else if (cached) await sendPublic(ctx, cached);
-    else if (apiResponse) {
-      const { status, body, headers } = apiResponse;
-      await sendPrivate(ctx, status, body, { ...headers, Link: apiLink(services) });
-    }
+    else if (apiResponse) await sendPrivate(ctx, apiResponse.status, apiResponse.body, apiResponse.headers ?? {});
     // Never together with `cached`: `cachedReads` passes on such a request, and keeps no response to it.
     if (omitBody) ctx.body = Buffer.alloc(0);
     // Those of a public response are among its `perRequestHeaders`.

@@ -18,8 +18,8 @@ const CALLBACK = /^[\w.]+$/;
 
 function parseResponseParams(query: JsonObject) {
   // WordPress ignores an empty callback name.
-  const jsonp = (query._jsonp ?? '') === '' ? undefined : String(query._jsonp);
-  if (jsonp !== undefined && !CALLBACK.test(jsonp)) throw invalidCallback();
+  const jsonp = query._jsonp === '' ? undefined : query._jsonp;
+  if (jsonp !== undefined && !(typeof jsonp === 'string' && CALLBACK.test(jsonp))) throw invalidCallback();
   const fields = parseList(query._fields)
     .map(String)
     .filter((name) => name !== '');
@@ -28,7 +28,7 @@ function parseResponseParams(query: JsonObject) {
 
 /** Applies them to the response of the later middleware. `_envelope` and `_jsonp` also wrap API errors. */
 export function responseParams(services: Services): Middleware {
-  return async function responseParamsMiddleware({ state }, next) {
+  return async function responseParamsMiddleware({ state, method }, next) {
     const params = parseResponseParams(state.query);
     const { fields, envelope, jsonp } = params;
     if (fields.length === 0 && !envelope && jsonp === undefined) return next();
@@ -41,7 +41,7 @@ export function responseParams(services: Services): Middleware {
     }
     // Feeds are not JSON.
     if (!state.apiResponse || state.apiResponse.headers?.['Content-Type'] !== undefined) return;
-    const allow = envelope ? await allowHeader(state, services) : '';
+    const allow = envelope ? await allowHeader({ state, method }, services) : '';
     state.apiResponse = await applyResponseParams(state.apiResponse, params, allow);
   };
 }

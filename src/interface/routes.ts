@@ -2,7 +2,7 @@
 // `GET {base}`, which describes the routes in WordPress's format.
 
 import type { JsonObject } from '../model/json.ts';
-import { type Kind, PLURALS, POST_KINDS, type PostKind, TERM_KINDS } from '../model/records.ts';
+import { isTermKind, type Kind, PLURALS, POST_KINDS, type PostKind, TERM_KINDS } from '../model/records.ts';
 import { BODY_PARAMETERS, updateParameters } from './fields.ts';
 import type { Parameter } from './parameter.ts';
 import {
@@ -63,15 +63,15 @@ function collectionRoute(kind: Kind): Route {
 }
 
 function itemRoute(kind: Kind, by: 'id' | 'slug', inPath: Parameter[], inUpdate = inPath): Route {
+  const read = get('read', inPath);
+  const parameters = [...inUpdate, ...updateParameters(kind)];
+  const update: Endpoint = { methods: ['POST', 'PUT', 'PATCH'], operation: 'update', parameters };
+  const remove: Endpoint = { methods: ['DELETE'], operation: 'delete', parameters: inPath };
   return {
     path: `/${PLURALS[kind]}/${by === 'id' ? '{id}' : 'by-slug/{slug}'}`,
     kind,
     by,
-    endpoints: [
-      get('read', inPath),
-      { methods: ['DELETE'], operation: 'delete', parameters: inPath },
-      { methods: ['POST', 'PUT', 'PATCH'], operation: 'update', parameters: [...inUpdate, ...updateParameters(kind)] },
-    ],
+    endpoints: isTermKind(kind) ? [read, update, remove] : [read, remove, update],
   };
 }
 

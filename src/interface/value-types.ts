@@ -373,10 +373,10 @@ async function isCreatable(inline: readonly Parameter[], data: JsonObject, check
   return true;
 }
 
-/** The elements of `venue` or `organizer` in a body. Of `['', 0]` none; of `['', 12]` both, and `''` is refused. */
+/** The elements of `venue` or `organizer` in a body. Of `['', 0]` none; of `['', 12]` both: it refuses `''` and ` `. */
 export function parseLinkedItems(value: unknown): unknown[] {
   if (isObject(value) && !isNumbered(value)) return isEmpty(value) ? [] : [value];
-  const items = Array.isArray(value) ? value : parseList(value);
+  const items = Array.isArray(value) || /^\s+$/.test(String(value)) ? [value].flat() : parseList(value);
   return items.every(isEmpty) ? [] : items;
 }
 

@@ -52,6 +52,14 @@ describe('a create of a venue with the name of an existing one', () => {
         expect((await create(fields)).id, JSON.stringify(fields)).to.equal(id);
     });
 
+    it('compares plain texts as they are stored: with single blanks, and no-break spaces', async () => {
+      const { id } = await create({ phone: '01 02' });
+      expect((await create({ phone: ' 01\t 02\n' })).id).to.equal(id);
+      const other = await create({ phone: '01\u00a002' });
+      expect(other.phone).to.equal('01\u00a002');
+      expect(other.id).to.not.equal(id);
+    });
+
     it('uses the scheduled one that the date made of a published one', async () => {
       const date = '2036-01-01 10:00:00';
       const { id } = await create({ status: 'future', date });

@@ -4,12 +4,13 @@
 import { expect } from 'chai';
 import type { ActionPermissions, Cms, CollectionInfo } from '../../src/cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
-import { CREDENTIALS, createFakeCms, type FakeCms, SAME_NAMES } from '../cms/fake-cms.ts';
-import { startGateway, type TestGateway } from '../start-gateway.ts';
+import { CREDENTIALS, createFakeCms, type FakeCms, type Role, SAME_NAMES, userIdOf } from '../cms/fake-cms.ts';
+import { type RequestOptions, startGateway, type TestGateway } from '../start-gateway.ts';
 import { upsert } from '../store/changes.ts';
 import { event, organizer, venue } from '../store/sample-records.ts';
 import { addUnpublished, NOW_MS } from './seeded-gateway.ts';
 
+const TIMES = { start: '2027-01-10 10:00:00', end: '2027-01-10 12:00:00', startUtc: '2027-01-10 15:00:00' };
 const times = { start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00' };
 /** `edit` -> `edit venues`. */
 const permissionsOf = (collection: string) =>
@@ -36,10 +37,9 @@ describe('permissions', () => {
       as: CREDENTIALS,
       nowMs: () => NOW_MS,
     });
-    const start = { start: '2027-01-10 10:00:00', end: '2027-01-10 12:00:00', startUtc: '2027-01-10 15:00:00' };
-    upsert(gateway.services.replica, [event(1, { ...start, venues: [11], organizers: [12] })]);
+    upsert(gateway.services.replica, [event(1, { ...TIMES, venues: [11], organizers: [12] })]);
     for (const record of [
-      event(2, { ...start, status: 'draft', author: 9 }),
+      event(2, { ...TIMES, status: 'draft', author: 9 }),
       venue(11, { status: 'draft', author: 9 }),
       organizer(12, { status: 'private', author: 9 }),
     ])
@@ -82,6 +82,23 @@ describe('permissions', () => {
       expect(await ids('/events?organizer=12', 'editor')).to.deep.equal(seen.organizer ? [1] : []);
     });
   }
+
+  it('are in the header Allow, also of a draft, whatever the response is', async () => {
+    await start({});
+    addUnpublished(cms, gateway.mapping, event(3, { ...TIMES, status: 'draft', author: userIdOf('author') }));
+    const ALL = 'GET, DELETE, POST, PUT, PATCH';
+    const allowed = async (path: string, as: Role, request: RequestOptions = {}) =>
+      (await gateway.request(path, { as, ...request })).headers.allow;
+    for (const as of ['admin', 'editor'] as const) {
+      expect(await allowed('/events/2', as, { method: 'PUT', json: { title: '' } })).to.equal(ALL);
+      expect(await allowed('/events/999', as)).to.equal(ALL);
+      expect(await allowed('/events/by-slug/nowhere', as)).to.equal(ALL);
+    }
+    for (const method of ['GET', 'OPTIONS']) {
+      expect(await allowed('/events/2', 'author', { method }), method).to.equal('GET');
+      expect(await allowed('/events/3', 'author', { method }), method).to.equal(ALL);
+    }
+  });
 
   it('to edit posts are no permissions for events, venues or organizers', async () => {
     await start({

@@ -54,6 +54,8 @@ describe('namespace index', () => {
       ['DELETE'],
       ['POST', 'PUT', 'PATCH'],
     ]);
+    for (const path of ['/categories', '/tags'])
+      expect(routeAt(`${path}/(?P<id>\\d+)`).methods).to.deep.equal(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
     expect(routeAt('/doc').endpoints).to.deep.equal([{ methods: ['GET'], args: [] }]);
   });
 

@@ -178,11 +178,11 @@ describe('validation', () => {
     },
     venue: {
       valid: [6, '6', [6], { id: 6 }, '', 0, null, [], {}, { id: '', venue: 'x' }, { id: null, venue: 'x' }],
-      invalid: [99, 'x', 8, { city: 'x' }, { venue: 'x', website: 'bad' }, [6, 99], -6, 1.5],
+      invalid: [99, 'x', ' ', 8, { city: 'x' }, { venue: 'x', website: 'bad' }, [6, 99], -6, 1.5],
     },
     organizer: {
       valid: [8, '8', [8, { id: 8 }], '8,', 0, [0], [''], [null]],
-      invalid: [99, 'x', 6, { phone: '1' }, [8, 'x'], [8, 0], [8, ''], [8, null]],
+      invalid: [99, 'x', ' ', 6, { phone: '1' }, [8, 'x'], [8, 0], [8, ''], [8, null]],
     },
     categories: { valid: [3, '3', 'x', [3, 'y'], '', null, []], invalid: [[{ id: 3 }]] },
   };

@@ -104,8 +104,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/read-body.ts', 'test/interface/limits.test.ts', {
     'size of the body of a read': {
-      code: 'READ_METHODS.has(_1.method)',
-      replacement: 'false',
+      code: 'READ_METHODS.has(_1.method) ? ',
+      replacement: 'false ? ',
       title: 'if a method override makes the request a read',
     },
   }),

@@ -466,6 +466,13 @@ describe('the companion plugin in PHP', () => {
       'kept',
       '',
     ]);
+    // A draft that an editor begins in wp-admin is another plugin's own. Of the gateway it has a slug from the start.
+    const native = companionPlugin(loadMapping('tribe-events-native'));
+    const draft = "slug('venue', 'draft', true)";
+    const ofNative = site.replace('calendar_$type', 'tribe_$type');
+    expect(evaluate(native, ofNative, draft)).to.equal('');
+    const agent = "$_SERVER['HTTP_USER_AGENT'] = 'calendar-gateway/1.0.0';";
+    expect(evaluate(native, `${ofNative}\n${agent}`, draft)).to.equal('hall');
   });
 
   it('quotes every name', () => {

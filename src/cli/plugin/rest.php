@@ -78,12 +78,12 @@ function register_state($type, $state_of) {
     return $response;
 });
 
-// Gives a new venue or organizer a slug while it is a draft or pending, as The Events Calendar does. A pending one of
-// a user who may not publish gets none: WordPress removes the slug of such a post, and only its publication gives it
-// one again.
+// Gives a new venue or organizer a slug while it is a draft or pending, as The Events Calendar does; in a type of
+// another plugin, if the gateway sends it. A pending one of a user who may not publish gets none: WordPress removes the
+// slug of such a post, and only its publication gives it one again.
 \add_filter('wp_insert_post_data', function ($data, $given) {
     $definition = TYPES[$data['post_type']] ?? null;
-    $is_linked = $definition && empty($definition['existing']) && $definition['kind'] !== 'event';
+    $is_linked = $definition && $definition['kind'] !== 'event' && (!$definition['existing'] || is_gateway_request());
     if (!$is_linked || !empty($given['ID']) || $data['post_name'] !== '' || $data['post_title'] === '') {
         return $data;
     }
