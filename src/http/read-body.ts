@@ -46,13 +46,12 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
     const type = ctx.get('content-type');
     // Many clients send a trailing semicolon, which the parser rejects.
     if (type.endsWith(';')) ctx.req.headers['content-type'] = type.slice(0, -1);
-    const isRead = READ_METHODS.has(ctx.method);
     // WordPress reads no form of a GET, also of a POST with `_method=GET`.
-    const form = !isRead && ctx.request.is(FORM, PARTS);
+    const form = !READ_METHODS.has(ctx.method) && ctx.request.is(FORM, PARTS);
     if (!form && !ctx.request.is(JSON_TYPES)) return {};
     limitPieces(ctx.req);
     try {
-      await (isRead ? parseRead : parseWrite)(ctx, async () => undefined);
+      await (READ_METHODS.has(ctx.method) ? parseRead : parseWrite)(ctx, async () => undefined);
     } catch (error) {
       // Of a body that is too large the parser leaves the rest, and the next request of the connection is behind it.
       ctx.req.unpipe().resume();
