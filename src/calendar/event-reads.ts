@@ -14,7 +14,6 @@ import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts';
 import {
   assertServable,
-  findWithImages,
   type ListAccess,
   type ListPage,
   listResponse,
@@ -41,18 +40,16 @@ export const eventList = (
     build,
   );
 
-async function findEvents(
+function findEvents(
   { values, raw }: Input,
   services: Services,
-  access: ListAccess,
+  { visible, statuses, status, isPublic }: ListAccess,
   pageSizes: PageSizes,
-): Promise<ListPage> {
-  const { visible, statuses, status, isPublic } = access;
+): ListPage {
   const page = requestedPage(values, pageSizes);
   const { limit, offset } = page;
   const { filter, urlDates, validUntilMs } = eventFilter(services, values, visible);
-  const query = () => listEvents(visible, { ...filter, statuses, limit, offset });
-  const { ids, total } = await findWithImages(access, query);
+  const { ids, total } = listEvents(visible, { ...filter, statuses, limit, offset });
   // As they were sent, but for those that the original repeats in another form, such as `featured=1` for `true`.
   const urlValues = {
     ...raw,
