@@ -38,7 +38,7 @@ export type FeedEvent = ShownState & {
   categories: { name: string }[];
 };
 
-interface FeedVenue extends PostalAddress {
+export interface FeedVenue extends PostalAddress {
   /** A list if a password protects the venue. */
   venue: string | [];
 }

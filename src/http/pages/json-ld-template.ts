@@ -80,16 +80,13 @@ function organizers({ organizer }: PublicEvent): object {
   return named.length === 0 ? {} : { organizer: named };
 }
 
-/** `price` is the lowest one, as Google defines it; a range has both beside it. */
+/** `price` is the lowest one, as Google defines it. */
 function offers(event: PublicEvent, isCurrencyKnown: boolean): object {
   const { currency_symbol: symbol, currency_code: code } = event.cost_details;
   const prices = isCurrencyKnown || symbol + code !== '' ? pricesOf(event) : undefined;
   const free = event.cost === 'Free' || prices?.highest === 0 ? { isAccessibleForFree: true } : {};
   if (!prices) return free;
-  const { lowest, highest, currency: priceCurrency } = prices;
-  const range = { '@type': 'PriceSpecification', minPrice: lowest, maxPrice: highest, priceCurrency };
-  const specification = lowest === highest ? {} : { priceSpecification: range };
-  return { ...free, offers: { '@type': 'Offer', price: lowest, priceCurrency, ...specification } };
+  return { ...free, offers: { '@type': 'Offer', price: prices.lowest, priceCurrency: prices.currency } };
 }
 
 function dates(event: PublicEvent): object {

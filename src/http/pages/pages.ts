@@ -101,7 +101,6 @@ function errorPage(brand: Brand, query: LandingQuery, error: ApiResponse): Html 
   return landingPage({ brand, query, title: `${title} – ${brand.name}`, head: html``, content });
 }
 
-/** The title and the text of the page that explains an error. */
 function describeError({ status, body }: ApiResponse, texts: Texts): [title: string, message: string] {
   const { code, data } = body as { code: string; data?: { percent?: number } };
   if (code === 'calendar_not_ready') return [texts.events, fill(texts.syncing, { percent: String(data?.percent) })];
@@ -125,7 +124,6 @@ function setPageHeaders(ctx: Context): void {
   ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
 }
 
-/** Swagger UI fills the page. */
 function sendDocumentation(ctx: Context, options: PagesOptions, assets: Assets): Promise<void> {
   const brand = brandOf(options, assets, languageOf('en'));
   const mounts = options.mounts.map((mount) => mount.slice(1));
@@ -136,7 +134,6 @@ function sendDocumentation(ctx: Context, options: PagesOptions, assets: Assets):
 <link rel="stylesheet" href="${brand.asset('documentation.css')}">
 <script defer src="${brand.asset('swagger-ui-bundle.js')}"></script>
 <script type="module" src="${brand.asset('documentation.mjs')}"></script>`,
-    ...(options.config.landing ? { nav: html`<a href="./">Calendar</a>` } : {}),
     body: html`<div id="main" tabindex="-1" data-mounts="${mounts.join(' ')}">
 <div id="interface"><p class="waiting">Reading the description of the API</p></div>
 <noscript><p class="waiting">This page needs JavaScript. The description itself:

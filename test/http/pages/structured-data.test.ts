@@ -64,15 +64,7 @@ const PROPERTIES: [
     ],
     { organizers: [] },
   ],
-  [
-    'offers',
-    'recommended',
-    {
-      ...{ '@type': 'Offer', price: 10, priceCurrency: 'EUR' },
-      priceSpecification: { '@type': 'PriceSpecification', minPrice: 10, maxPrice: 15, priceCurrency: 'EUR' },
-    },
-    { cost: '' },
-  ],
+  ['offers', 'recommended', { '@type': 'Offer', price: 10, priceCurrency: 'EUR' }, { cost: '' }],
   // No record says who performs, which other date an event had, or where tickets are sold.
   ['performer', 'recommended', undefined, {}],
   ['previousStartDate', 'recommended', undefined, {}],
