@@ -50,7 +50,6 @@ export interface CalendarInfo {
 
 /** How often a calendar app should ask again. */
 const REFRESH_S = 3600;
-const MAX_URL = 2000;
 const MAX_DESCRIPTION = 2000;
 /** Years have four digits in iCalendar. */
 const LAST_DAY_MS = Date.UTC(9999, 11, 31);
@@ -124,7 +123,7 @@ export function linesOf(event: FeedEvent, html: string, maxCharacters: number): 
 function eventData(event: FeedEvent, site: string): Omit<ICalEventData, 'start'> {
   const changedMs = lastChangeMs(event);
   const location = placeOf(event);
-  const page = shortAddress(event.url);
+  const page = webAddress(event.url);
   return {
     id: `event-${event.id}@${site}`,
     sequence: Math.max(0, Math.floor((changedMs - SEQUENCE_START_MS) / 1000)),
@@ -139,8 +138,6 @@ function eventData(event: FeedEvent, site: string): Omit<ICalEventData, 'start'>
     status: statusOf(event),
   };
 }
-
-const shortAddress = (url = ''): string | undefined => (url.length > MAX_URL ? undefined : webAddress(url));
 
 /** The last change of an event; its publication if the CMS gives no change, 1970 if it gives neither. */
 export const lastChangeMs = ({ modified_utc, date_utc }: FeedEvent): number =>
@@ -192,7 +189,7 @@ export function placeOf({ venue, online_url: online }: Pick<FeedEvent, 'venue' |
       typeof name === 'string' ? [name, postalAddress(address)].filter(Boolean).join(', ') : '',
     );
   const names = textLine(places.filter((place) => place !== '').join('; '));
-  return [names, shortAddress(online) ?? ''].filter((place) => place !== '').join('; ');
+  return [names, webAddress(online) ?? ''].filter((place) => place !== '').join('; ');
 }
 
 /** Zones of earlier years have seconds in their offsets: events before this year are written in UTC. */
