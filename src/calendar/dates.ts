@@ -1,7 +1,7 @@
 // Interprets date parameters: the bounds of an event list, and the start, end and publication date in a write.
 
 import { invalidParam } from '../interface/errors.ts';
-import type { Site, WallTime } from '../model/records.ts';
+import type { EventRecord, Site, WallTime } from '../model/records.ts';
 import type { DateBound } from '../store/list-events.ts';
 import { type PhpDate, parsePhpDate, parseUnixSeconds } from '../time/php-dates.ts';
 import { addMonths, DAY_MS, endOfDay, formatWallTime, startOfDay } from '../time/wall-time.ts';
@@ -170,13 +170,8 @@ export function instantBound(name: string, text: unknown, nowMs: number) {
   return { utc, validUntilMs: isAbsolute ? Number.POSITIVE_INFINITY : nowMs + SECOND_MS };
 }
 
-/** An event's times as stored; start and end are `''` in an event without dates. */
-export interface EventTimes {
-  start: WallTime;
-  end: WallTime;
-  timezone: string;
-  allDay: boolean;
-}
+/** As stored; start and end are `''` in an event without dates. */
+type EventTimes = Pick<EventRecord, 'start' | 'end' | 'timezone' | 'allDay'>;
 
 /**
  * The times of a created or updated event, which `parseWallTimeIn` reads in its zone. All-day events cover whole days.

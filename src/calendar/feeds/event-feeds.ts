@@ -11,7 +11,6 @@ import { getRecord } from '../../store/records.ts';
 import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
-import { wholeDays } from '../../time/wall-time.ts';
 import { eventList } from '../event-reads.ts';
 import { assertPageExists, assertServable, type ListPage, type PageSizes, urlParams } from '../list-response.ts';
 import { singlePost } from '../read-post.ts';
@@ -28,6 +27,7 @@ import {
   linesOf,
   placeOf,
   titleOf,
+  whenOf,
 } from './icalendar.ts';
 
 /** A calendar app shows one file, and follows no links to further pages. */
@@ -191,16 +191,6 @@ function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarIn
       description: asHtml(entry.summary),
     });
   return feed.atom1();
-}
-
-/** `2027-03-12`, `2027-03-12 to 2027-03-14` or `2027-03-12 19:00 to 21:00 (Europe/Berlin)`; empty without a date. */
-function whenOf({ start_date: start, end_date: end, all_day, timezone }: FeedEvent): string {
-  if (start === '') return '';
-  const [firstDay, lastDay] = all_day ? wholeDays(start, end) : [start.slice(0, 10), end.slice(0, 10)];
-  if (all_day) return firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
-  const until = firstDay === lastDay ? end.slice(11, 16) : end.slice(0, 16);
-  const zone = textLine(timezone);
-  return `${start.slice(0, 16)}${end > start ? ` to ${until}` : ''} (${zone})`;
 }
 
 const DEFAULT_LIMIT = 500;

@@ -113,6 +113,16 @@ function statusOf({ status, event_status: state }: FeedEvent): ICalEventStatus |
 /** The title: few calendar apps show a status. */
 export const titleOf = (event: FeedEvent): string => withState(event, textLine(event.title));
 
+/** `2027-03-12`, `2027-03-12 to 2027-03-14` or `2027-03-12 19:00 to 21:00 (Europe/Berlin)`; empty without a date. */
+export function whenOf({ start_date: start, end_date: end, all_day, timezone }: FeedEvent): string {
+  if (start === '') return '';
+  const [firstDay, lastDay] = all_day ? wholeDays(start, end) : [start.slice(0, 10), end.slice(0, 10)];
+  if (all_day) return firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
+  const until = firstDay === lastDay ? end.slice(11, 16) : end.slice(0, 16);
+  const zone = textLine(timezone);
+  return `${start.slice(0, 16)}${end > start ? ` to ${until}` : ''} (${zone})`;
+}
+
 /** The text, cut; before it `Cancelled: Illness`, if the CMS gives a reason of the state. */
 export function linesOf(event: FeedEvent, html: string, maxCharacters: number): string[] {
   const reason = textLine(event.event_status_reason ?? '');
