@@ -143,7 +143,6 @@ function venueConditions(
   return { venues: named.filter((id) => inArea.has(id)), notVenues };
 }
 
-/** Undefined if the client sent no coordinates. */
 function circleOf(values: Record<string, unknown>): Circle | undefined {
   const { geoloc_lat: latitude, geoloc_lng: longitude, geoloc_distance: distanceKm } = values;
   const missing = ['geoloc_lat', 'geoloc_lng'].filter((name) => values[name] === undefined);

@@ -9,7 +9,6 @@ import type { Offer } from './cost.ts';
 
 const EXCERPT_WORDS = 30;
 
-/** What the `json_ld` of an event shows besides the event itself. */
 export interface EventJsonLdParts {
   location: JsonObject | undefined;
   organizer: JsonObject | undefined;

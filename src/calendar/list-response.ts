@@ -71,7 +71,6 @@ async function withAccess<T>(
   );
 }
 
-/** The requested page of a list, and the records that its response shows. */
 export interface ListPage extends Pick<ListAccess, 'isPublic' | 'visible'> {
   kind: Kind;
   ids: number[];

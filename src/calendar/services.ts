@@ -36,7 +36,6 @@ export interface Services {
   observe: Observe;
 }
 
-/** A request as the use cases get it. */
 export interface ApiRequest extends RequestContext {
   services: Services;
 }

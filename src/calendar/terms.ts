@@ -129,7 +129,6 @@ export const terms = (kind: TermKind) => ({
     return createdResponse(await saveTerm(kind, undefined, input, request), request);
   },
 
-  /** The response to a repeated create. */
   async readForReplay(id: number, request: ApiRequest): Promise<ApiResponse> {
     writableMapping(request.services, kind);
     const { record } = await request.services.cmsRecords.read(kind, id, request, { view: 'editor' });

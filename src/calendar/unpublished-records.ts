@@ -33,7 +33,6 @@ interface Entry {
   records: CallerDatabase;
   /** Resolves when the records of the kind are there. A kind that changed since is read into another entry. */
   kinds: Map<PostKind, Promise<void>>;
-  /** Requests that use it now. */
   uses: number;
   isOutdated: boolean;
 }
@@ -57,7 +56,6 @@ interface Dependencies {
 
 export class UnpublishedRecordsCache {
   readonly #dependencies: Dependencies;
-  /** Whose databases are open. */
   readonly #entries = new Set<Entry>();
   readonly #freeNumbers = Array.from({ length: MAX_UNPUBLISHED_DATABASES }, (_, number) => number);
 

@@ -15,7 +15,6 @@ import { missingPost } from './read-post.ts';
 import { writableMapping } from './request.ts';
 import type { ApiRequest } from './services.ts';
 
-/** A create or update of one post: what its steps share. */
 export interface PostWrite<K extends PostKind> {
   kind: K;
   input: Input;

@@ -14,18 +14,15 @@ export interface ReportedChange {
 }
 
 export interface AdminOptions {
-  /** Content type and body of the response to a scrape. */
   registry: { contentType: string; metrics: () => Promise<string> };
   /** The body of `/status`. Must not contain secrets. */
   status: () => object;
-  /** True after the initial sync. */
   isComplete: () => boolean;
   /** True while the replica is live: `/ready?strict=1` requires it. */
   isLive: () => boolean;
   /** True while the gateway stops: `/ready` responds 503, so that a load balancer stops sending requests. */
   isDraining: () => boolean;
   onWebhook: (changes: ReportedChange[]) => Promise<unknown>;
-  /** Without it the gateway accepts no webhooks. */
   webhookSecret: string | undefined;
   nowMs?: () => number;
   /** Gets every webhook, and once a minute why one was refused. */

@@ -21,7 +21,6 @@ import { accessLog, type State } from './state.ts';
 interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {
   config: Config;
   authenticator: Authenticator;
-  /** The landing page, the documentation page and their assets. */
   pages: Pages;
 }
 

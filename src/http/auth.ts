@@ -108,7 +108,6 @@ export class Authenticator {
     return checking;
   }
 
-  /** Asks the CMS, if the login limit allows that. */
   async #check(credentials: string, { kind }: Login, user: string, address: string): Promise<AuthResult> {
     const attempt = await this.#logins.start(address, user, kind);
     if ('retryAfterS' in attempt) return { kind: 'limited', ...attempt };

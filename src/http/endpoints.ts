@@ -51,7 +51,6 @@ export interface RouteOptions {
   limits: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth' | 'idsPerParameter'>;
 }
 
-/** A request for an endpoint, with everything that the client sent. */
 interface EndpointRequest {
   route: Route;
   endpoint: Endpoint;

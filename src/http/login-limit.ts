@@ -6,7 +6,6 @@ import type { Login } from '../cms/port.ts';
 import type { Config } from '../config-schema.ts';
 import { type Counter, network48Of, type SharedCounters, wholeSeconds } from './client-limits.ts';
 
-/** The CMS may check the credentials now. */
 export interface Attempt {
   /** The user has logged in from this network within a day. */
   isTrusted: boolean;

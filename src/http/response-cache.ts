@@ -36,7 +36,6 @@ export interface CachedResponse {
   chunks: readonly Uint8Array[];
   /** Compressed bodies, each made when a client first accepts it. A promise: it is being made. */
   compressed: Partial<Record<ContentEncoding, Uint8Array | Promise<void> | 'failed'>>;
-  /** In log and metrics. */
   routeName: string;
   /** The response is valid for this version of the replica, and until this time. */
   replicaVersion: number;
@@ -56,7 +55,6 @@ const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Uint8Arra
 /** `@types/negotiator` lacks the options of version 1. */
 type Encodings = (available: string[], options: { preferred: readonly string[] }) => string[];
 
-/** The encoding that the client prefers. */
 function parseAcceptEncoding(acceptEncoding: string): ContentEncoding | 'identity' {
   const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding.toLowerCase() } });
   const encodings: Encodings = negotiator.encodings.bind(negotiator);
@@ -202,7 +200,6 @@ export function createToCached(services: Services, freshness: Freshness) {
   };
 }
 
-/** The body of an API response in chunks of bytes. */
 export function chunksOf(body: unknown): readonly Uint8Array[] {
   if (body instanceof RenderedList) return body.chunks();
   return [body instanceof Uint8Array ? body : utf8(JSON.stringify(body))];

@@ -13,7 +13,6 @@ export interface State {
   requestId: string;
   /** In log and metrics: `list /events`. */
   routeName: string;
-  /** The row of the route table. */
   matchedRoute?: Route | undefined;
   cacheOutcome: CacheOutcome;
   /** The prefix under which the client called the API, and its absolute URL. */

@@ -30,7 +30,6 @@ export interface Field {
   type: FieldType;
   /** Value if the CMS stores none. */
   empty: string | number | boolean | readonly number[] | null;
-  /** Of a field of the type `word`. */
   words?: readonly string[];
   /** A mapping must have the field. */
   required?: true;
@@ -251,7 +250,6 @@ const EVENT: FieldTable = {
   organizer: links('organizers', 'organizer', inlineRecords('organizer', 'Organizers: ids or data')),
 };
 
-/** Every field of each kind, by its name in the API. */
 export const FIELDS: Readonly<Record<Kind, FieldTable>> = {
   event: EVENT,
   venue: VENUE,
@@ -260,13 +258,11 @@ export const FIELDS: Readonly<Record<Kind, FieldTable>> = {
   tag: termFields('tag'),
 };
 
-/** A record of the kind whose fields are all empty. */
 export function emptyRecord(kind: Kind, id: number): Record<string, unknown> {
   const values = Object.values(FIELDS[kind]).map(({ key, empty }) => [key, Array.isArray(empty) ? [] : empty]);
   return { kind, id, ...Object.fromEntries(values) };
 }
 
-/** The parameters of creates of each kind. */
 export const BODY_PARAMETERS: Readonly<Record<Kind, readonly Parameter[]>> = {
   event: parametersOf('event', EVENT),
   ...LINKED_PARAMETERS,

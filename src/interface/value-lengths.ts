@@ -14,7 +14,6 @@ export interface Limit {
   elementCharacters?: number;
 }
 
-/** The limits that parameters and fields choose from. */
 export const SIZES = {
   flag: { characters: 100 },
   number: { characters: 100 },

@@ -10,7 +10,6 @@ import type { Parameter, ParamType, ReferenceChecks } from './parameter.ts';
 
 // Plain values
 
-/** A count from 1: `page`, `per_page`. */
 export const count: ParamType = {
   schema: { type: 'integer' },
   hint: 'Write a whole number of at least 1.',
@@ -58,9 +57,7 @@ const numberBetween = (min: number, max: number): ParamType => ({
   parse: parseNumber,
 });
 
-/** Degrees; positive in the north. */
 export const latitude = numberBetween(-90, 90);
-/** Degrees; positive in the east. */
 export const longitude = numberBetween(-180, 180);
 /** At most half the way around the Earth, rounded up: no place is further away. */
 export const distanceKm = numberBetween(0, 20_038);
@@ -142,7 +139,7 @@ export function someOf(words: readonly string[]): ParamType {
 
 const SOURCE_NAME = /^[a-z0-9-]{1,40}$/;
 
-/** Names of sources. One that no source has matches no event. */
+/** One that no source has matches no event. */
 export const sourceNames: ParamType = {
   schema: { type: 'array', items: { type: 'string', pattern: SOURCE_NAME.source } },
   hint: 'Write one or several names of sources, such as library.',
@@ -235,7 +232,6 @@ export const date: ParamType = {
   jsonType: 'string',
 };
 
-/** The parts of a token of `/changes`. */
 export interface ChangeToken {
   siteKey: string;
   epoch: string;
@@ -399,7 +395,6 @@ async function isCategory(value: unknown, checks: ReferenceChecks): Promise<bool
     : checks.exists('category', id);
 }
 
-/** Existing terms by id, slug or name. */
 export function existingTerms(kind: TermKind): ParamType {
   return {
     schema: TERM_LIST,

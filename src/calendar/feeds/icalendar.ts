@@ -48,7 +48,6 @@ export interface CalendarInfo {
   url: string;
 }
 
-/** How often a calendar app should ask again. */
 const REFRESH_S = 3600;
 const MAX_DESCRIPTION = 2000;
 /** Years have four digits in iCalendar. */

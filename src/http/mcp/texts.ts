@@ -38,7 +38,6 @@ function textOfEvent(body: JsonObject, html: string, maxCharacters: number): str
 export const eventText = (body: JsonObject): string =>
   textOfEvent(body, String(body.description ?? ''), MAX_DESCRIPTION);
 
-/** A venue, an organizer or a term. */
 function lineOf(kind: Kind, record: JsonObject): string {
   const name = namesOf(record, isTermKind(kind) ? 'name' : kind);
   const place = kind === 'venue' ? textLine(postalAddress(record)) : '';

@@ -37,7 +37,6 @@ export function asset(extension: string, data: string | Buffer): Asset {
   return { extension, version, content };
 }
 
-/** The URL of an asset with its version, relative to the page. */
 export const assetUrl = (name: string, assets: Assets): string => `-/assets/${name}?v=${assets.get(name)!.version}`;
 
 /** @param cacheControl by default, caches may store a URL with the current version forever, and revalidate others */

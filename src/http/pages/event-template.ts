@@ -13,9 +13,7 @@ interface EventDetails {
   /** Sanitized. */
   description: Html;
   language: Language;
-  /** The absolute address of the event's page. */
   shareUrl: string;
-  /** The address of the event as an iCalendar file. */
   calendarFile: string;
 }
 

@@ -24,7 +24,6 @@ function htmlOf(value: HtmlValue): string {
 export const html = (strings: TemplateStringsArray, ...values: HtmlValue[]): Html =>
   new Html(strings.map((string, i) => string + htmlOf(values[i])).join(''));
 
-/** What all pages show of the gateway and its operator. */
 export interface Brand {
   name: string;
   /** The address of the logo; absent: the gateway's own icon. */
