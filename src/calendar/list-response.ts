@@ -1,6 +1,5 @@
 // What lists share: the records that the actor may list, the requested page, the URLs of this page, the next and the
-// previous one, and the response. `listResponse` finds the page, then runs the steps of its response
-// (`responseSteps`; a feed has its own), and begins again if the replica changes meanwhile.
+// previous one, and the response, whose steps are `responseSteps`; a feed has its own.
 
 import type { Config } from '../config-schema.ts';
 import { notReady, pageNotFound } from '../interface/errors.ts';

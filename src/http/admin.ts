@@ -127,10 +127,7 @@ function send(res: ServerResponse, { status, body, type, headers }: Reply): void
   res.end(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`);
 }
 
-/**
- * What is wrong with a signature: `t=UNIX,v1=HEX`, where HEX is the HMAC-SHA256 of `t.body`. A time that differs by
- * more than five minutes is wrong.
- */
+/** What is wrong with a signature: `t=UNIX,v1=HEX`, where HEX is the HMAC-SHA256 of `t.body`. */
 function signatureProblem(body: Buffer, header: string | string[] | undefined, secret: string, nowMs: number) {
   const [, time, signature] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
   if (time === undefined || signature === undefined) return 'unsigned';

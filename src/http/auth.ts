@@ -56,9 +56,8 @@ type AuthResult =
   | ({ kind: 'limited' } & Refusal);
 
 /**
- * Remembers accepted and ignored credentials for a minute, and rejected ones for five seconds; if the CMS
- * does not respond, the next request checks them again. Every result counts in the login limit, and
- * credentials beyond that limit never reach the CMS.
+ * Remembers accepted and ignored credentials for a minute, and rejected ones for five seconds. If the CMS does not
+ * respond, the next request checks them again.
  */
 export class Authenticator {
   readonly #cms: Pick<Cms, 'account' | 'readLogin'>;
