@@ -4,9 +4,8 @@
 import { Feed } from 'feed';
 import { changesGone, eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/parameter.ts';
-import type { ChangeToken } from '../../interface/value-types.ts';
 import { type Site, siteName } from '../../model/records.ts';
-import { type CancelledEvent, toldChange } from '../../store/change-journal.ts';
+import { type CancelledEvent, type JournalPosition, toldChange } from '../../store/change-journal.ts';
 import { getRecord } from '../../store/records.ts';
 import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
@@ -209,7 +208,7 @@ export function changesSince({ values }: Input, { services }: ApiRequest): ApiRe
   const replicaVersion = replica.version;
   /** Tokens of another site mean nothing here. */
   const siteKey = contentHash(`${site().url} ${mapping.name}`).slice(0, 8);
-  const since = values.since as ChangeToken | undefined;
+  const since = values.since as (JournalPosition & { siteKey: string }) | undefined;
   const limit = Math.min(Number(values.limit ?? DEFAULT_LIMIT), MAX_LIMIT);
   const isOfSite = since === undefined || since.siteKey === siteKey;
   const page = isOfSite ? journal.since(since ?? journal.head(), limit) : undefined;
