@@ -367,7 +367,7 @@ export function parseLinkedItems(value: unknown): unknown[] {
   return items.every(isEmpty) ? [] : items;
 }
 
-/** The form field `organizer[0][organizer]` arrives as an object with the keys 0, 1, ... */
+/** PHP's `json_encode` makes `{"0": 12, "2": 13}` of a list of three from which `array_filter` has taken one. */
 function isNumbered(value: Record<string, unknown>): boolean {
   const keys = Object.keys(value);
   return keys.length > 0 && keys.every((key) => /^\d+$/.test(key));
