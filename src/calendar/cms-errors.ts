@@ -14,7 +14,7 @@ import {
 } from '../interface/errors.ts';
 import { isPostKind, isTermKind, type Kind } from '../model/records.ts';
 
-export interface ErrorContext {
+interface ErrorContext {
   kind: Kind;
   id?: number | undefined;
   anonymous: boolean;

@@ -30,7 +30,7 @@ const DATE_PARAMETERS = Object.keys(COMPARISONS) as DateParameter[];
 const isDefaulted = (name: DateParameter): name is 'start_date' | 'end_date' =>
   name === 'start_date' || name === 'end_date';
 
-export interface DateWindow {
+interface DateWindow {
   bounds: DateBound[];
   /** As the URLs of the list's pages repeat the dates, defaults included. Undefined: they leave the date out. */
   urlDates: Partial<Record<DateParameter, WallTime | undefined>>;

@@ -9,7 +9,7 @@ import type { Offer } from './cost.ts';
 
 const EXCERPT_WORDS = 30;
 
-export interface EventJsonLdParts {
+interface EventJsonLdParts {
   location: JsonObject | undefined;
   organizer: JsonObject | undefined;
   image: string | undefined;

@@ -76,7 +76,7 @@ const PATTERN_OF = new Map(ROUTES.map((route) => [route, patternOf(route.path)])
 const routeAt = (path: string): Route | undefined => ROUTES.find((route) => PATTERN_OF.get(route)!.test(path));
 const segmentOf = (route: Route, path: string): string | undefined => PATTERN_OF.get(route)!.exec(path)?.[1];
 const endpointOf = ({ endpoints }: Route, method: string): Endpoint | undefined =>
-  endpoints.find(({ methods }) => (methods as string[]).includes(method === 'HEAD' ? 'GET' : method));
+  endpoints.find(({ methods }) => methods.includes(method === 'HEAD' ? 'GET' : method));
 
 /** The name in log and metrics of the route at this path below the mount. */
 export function routeName(path: string, method: string): string {

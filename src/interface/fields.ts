@@ -40,14 +40,13 @@ export interface Field {
   /** The kind of the records that the ids refer to. */
   targetKind?: Exclude<Kind, 'event'>;
   /** The field's parameter in creates and updates. Absent: clients cannot set the field. */
-  parameter?: FieldParameter;
+  parameter?: Omit<Parameter, 'name' | 'recordKey'>;
   /** The response property is the record's value, which the serializer copies. */
   copied?: true;
 }
 
-type FieldParameter = Omit<Parameter, 'name' | 'recordKey'>;
 type FieldOptions = Partial<Omit<Field, 'key' | 'type' | 'empty'>>;
-export type FieldTable = Readonly<Record<string, Field>>;
+type FieldTable = Readonly<Record<string, Field>>;
 
 // Parts of rows. `city: linkedText('city', 'City', SEARCHED)` is the row
 //

@@ -15,7 +15,7 @@ import {
 } from './response-schemas.ts';
 import { type Endpoint, type Operation, ROUTES, type Route, WRITE_OPERATIONS } from './routes.ts';
 
-export interface OpenApiContext {
+interface OpenApiContext {
   /** URL of the namespace as called, without a final slash. */
   serverUrl: string;
   title: string;

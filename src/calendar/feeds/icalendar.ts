@@ -56,7 +56,7 @@ const LAST_DAY_MS = Date.UTC(9999, 11, 31);
 const SEQUENCE_START_MS = Date.UTC(2000, 0, 1);
 
 /** A VEVENT with folded lines. `zoneYears`: the zone that its times name; undefined if they are in UTC. */
-export interface CalendarEvent {
+interface CalendarEvent {
   bytes: Buffer;
   zoneYears: ZoneYears | undefined;
 }
