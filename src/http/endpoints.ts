@@ -3,7 +3,7 @@
 import { withCreatedInError } from '../calendar/cms-records.ts';
 import { defaultWindow, zoneOf } from '../calendar/dates.ts';
 import { events } from '../calendar/events.ts';
-import { changesSince, feeds } from '../calendar/feeds/event-feeds.ts';
+import { calendarName, changesSince, feeds } from '../calendar/feeds/event-feeds.ts';
 import { linkedRecords } from '../calendar/linked-records.ts';
 import { createdBefore, referenceChecks, resolveSlug } from '../calendar/read-post.ts';
 import { parseRendered, RenderedList } from '../calendar/rendered-records.ts';
@@ -242,7 +242,7 @@ function describe(state: State, services: Services): ApiResponse {
 function document({ baseUrl, query }: State, services: Services): ApiResponse {
   const body = openApi({
     serverUrl: baseUrl,
-    title: services.site().name || 'Calendar',
+    title: calendarName(services),
     perPage: services.lists.perPage,
     complete: isTruthy(query.complete),
   });
