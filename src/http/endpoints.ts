@@ -242,7 +242,7 @@ function describe(state: State, services: Services): ApiResponse {
 function document({ baseUrl, query }: State, services: Services): ApiResponse {
   const body = openApi({
     serverUrl: baseUrl,
-    title: calendarName(services),
+    title: calendarName({ services }),
     perPage: services.lists.perPage,
     complete: isTruthy(query.complete),
   });

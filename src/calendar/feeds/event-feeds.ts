@@ -15,7 +15,7 @@ import { assertPageExists, assertServable, type ListPage, type PageSizes, urlPar
 import { singlePost } from '../read-post.ts';
 import { contentHash, listItems, parseRendered } from '../rendered-records.ts';
 import type { ApiResponse } from '../request.ts';
-import type { ApiRequest, Services } from '../services.ts';
+import type { ApiRequest } from '../services.ts';
 import { type Steps, TURN_BYTES } from '../turns.ts';
 import {
   type CalendarInfo,
@@ -73,7 +73,8 @@ function* feedSteps<T>(page: ListPage, request: ApiRequest, { write, respond }: 
 const listFeed = <T>(input: Input, request: ApiRequest, format: FeedFormat<T>): Promise<ApiResponse> =>
   eventList(input, request, format.pageSizes, (page) => feedSteps(page, request, format));
 
-export const calendarName = ({ site }: Pick<Services, 'site'>): string => decodeEntities(site().name) || 'Calendar';
+export const calendarName = ({ services }: Pick<ApiRequest, 'services'>): string =>
+  decodeEntities(services.site().name) || 'Calendar';
 
 /** Each use case throws `ApiError` and `CmsUnavailable`, as the JSON response with the same events does. */
 export const feeds = {
@@ -84,10 +85,7 @@ export const feeds = {
       respond(items) {
         const events = items.filter((event) => event !== undefined);
         const url = `${request.baseUrl}/events.ics${queryOf(input)}`;
-        return {
-          body: calendarFile(events, { name: calendarName(request.services), url }),
-          headers: calendarHeaders('events'),
-        };
+        return { body: calendarFile(events, { name: calendarName(request), url }), headers: calendarHeaders('events') };
       },
     }),
 
@@ -103,7 +101,7 @@ export const feeds = {
     const url = `${request.baseUrl}/events/${id}.ics`;
     const written = calendarEvent(event, siteName(site()));
     if (!written) throw eventWithoutDate();
-    const body = calendarFile([written], { name: calendarName(request.services), url });
+    const body = calendarFile([written], { name: calendarName(request), url });
     return { ...rest, body, headers: calendarHeaders(`event-${id}`) };
   },
 
@@ -113,9 +111,7 @@ export const feeds = {
       write: atomEntry,
       respond(items) {
         const url = `${request.baseUrl}/events.atom${queryOf(input)}`;
-        const body = utf8(
-          atomText(items, { name: calendarName(request.services), site: request.services.site(), url }),
-        );
+        const body = utf8(atomText(items, { name: calendarName(request), site: request.services.site(), url }));
         return { body, headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' } };
       },
     }),

@@ -66,7 +66,7 @@ export function createMcpServer(listener: RequestListener, options: McpOptions):
   }
 
   return async function answer(ctx, message) {
-    const info = { name: 'calendar-gateway', title: calendarName(options.services), version: VERSION };
+    const info = { name: 'calendar-gateway', title: calendarName(options), version: VERSION };
     const capabilities = { tools: {} };
     const server = new Server(info, { capabilities, instructions: INSTRUCTIONS, jsonSchemaValidator });
     server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed }));
