@@ -196,7 +196,7 @@ async function readPage(
     // The site has no such collection at present, and so no unpublished records of it.
     if (error instanceof CmsRejected && error.kind === 'no-collection') return { records: [], isLast: true };
     if (error instanceof CmsUnavailable && error.reason === 'too-large' && scope.limit > 1) return 'too-large';
-    throw cmsToApiError(error, { kind, anonymous: false });
+    throw cmsToApiError(error, { kind });
   }
 }
 

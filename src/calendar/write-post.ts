@@ -50,7 +50,7 @@ async function ofExisting<T>(kind: PostKind, id: number, request: ApiRequest, ca
     return await call();
   } catch (error) {
     if (error instanceof CmsRejected && error.kind === 'not-found') throw await missingPost(kind, id, request);
-    throw cmsToApiError(error, { kind, id, anonymous: false });
+    throw cmsToApiError(error, { kind, id });
   }
 }
 
@@ -69,7 +69,7 @@ function withWriteErrors<T>(
       .filter(([, paths]) => paths.includes(path))
       // A custom field is a part of one parameter: `customFields.door_time`.
       .flatMap(([field]) => input.parameterOf[String(field).split('.', 1)[0]!] ?? []);
-  return withApiErrors({ kind, id, anonymous: false, parametersAt }, calls);
+  return withApiErrors({ kind, id, parametersAt }, calls);
 }
 
 /**
