@@ -76,7 +76,7 @@ export class Idempotency {
     return this.#resolveUnknown(creationKey, known, createRequest);
   }
 
-  /** Runs the create under a claimed key, and stores its result: of a failed one, what `resultOf` makes of the error. */
+  /** Runs the create under a claimed key, and stores its result: of a failed one what `resultOf` says. */
   async #run(creationKey: string, claimed: IdempotencyEntry, createRequest: CreateRequest): Promise<ApiResponse> {
     const { create, kind, request } = createRequest;
     this.#running.add(creationKey);
