@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { ApiResponse, CreatedRecord, RequestContext } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
-import { createInProgress, invalidParam, keyReused, unavailableError } from '../interface/errors.ts';
+import { createInProgress, invalidParam, keyReused } from '../interface/errors.ts';
 import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { IdempotencyEntry, IdempotencyStore } from '../store/idempotency-keys.ts';
@@ -132,8 +132,7 @@ export class Idempotency {
       throw createInProgress();
     }
     if (entry.response) return replayed(entry.response);
-    const cause = new CmsUnavailable('reset', 'the gateway that sent the create ended', { outcomeUnknown: true });
-    throw unavailableError(cause);
+    throw new CmsUnavailable('reset', 'the gateway that sent the create ended', { outcomeUnknown: true });
   }
 
   /** The CMS has the record of this key: stores its id, and answers as to every later retry. */
