@@ -35,10 +35,7 @@ export class LookupLimit {
   readonly #isComplete: () => boolean;
   readonly #takeLookups: (calls: number) => boolean;
 
-  /**
-   * @param isComplete whether the replica has everything that an anonymous caller may see
-   * @param clockMs monotonic
-   */
+  /** @param isComplete whether the replica has everything that an anonymous caller may see */
   constructor(isComplete: () => boolean, clockMs: () => number = () => performance.now()) {
     this.#isComplete = isComplete;
     this.#takeLookups = createTokens(LOOKUP_BURST, LOOKUPS_PER_SECOND, clockMs);

@@ -14,10 +14,9 @@ import {
 } from '../interface/errors.ts';
 import { isPostKind, isTermKind, type Kind } from '../model/records.ts';
 
-export interface ErrorContext {
+interface ErrorContext {
   kind: Kind;
   id?: number | undefined;
-  anonymous: boolean;
   /** Path in the CMS record (`meta.day`) -> the parameters that are stored there, of those that were sent. */
   parametersAt?: ((path: string) => string[]) | undefined;
 }
@@ -32,10 +31,10 @@ export const cmsToApiError = (error: unknown, context: ErrorContext): unknown =>
 
 /** For a failure of the CMS that no use case has mapped: without the parameters of the request. */
 export const unmappedToApiError = (error: unknown): unknown =>
-  error instanceof CmsUnavailable ? unavailableError(error) : cmsToApiError(error, { kind: 'event', anonymous: false });
+  error instanceof CmsUnavailable ? unavailableError(error) : cmsToApiError(error, { kind: 'event' });
 
 function rejectionToApiError(error: CmsRejected, context: ErrorContext): ApiError {
-  const { kind, id, anonymous } = context;
+  const { kind, id } = context;
   switch (error.kind) {
     case 'not-found':
       return unknownId(kind, id ?? 0);
@@ -47,10 +46,10 @@ function rejectionToApiError(error: CmsRejected, context: ErrorContext): ApiErro
       return genericError(error);
     case 'not-visible':
     case 'forbidden':
-      return forbidden(anonymous ? 'anonymous' : 'account', error);
+      return forbidden('account', error);
     case 'unknown-scheme':
     case 'unauthenticated':
-      return anonymous ? forbidden('anonymous', error) : invalidCredentials(error);
+      return invalidCredentials(error);
     case 'conflict':
       return conflictError(error, kind);
     case 'invalid':

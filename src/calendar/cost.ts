@@ -10,9 +10,6 @@ import { slugOf } from '../text/text.ts';
 /** What `json_ld` says of a cost. The currency is absent if nothing says it. */
 export type Offer = { price: string; priceCurrency?: string };
 
-/** The gateway's setting: the currency of costs without one, on a site without one. */
-export type CostSettings = Config['cost'];
-
 /**
  * Normalizes a `cost` of any JSON type:
  *
@@ -75,7 +72,7 @@ const mayMean = (symbol: string, code = ''): boolean => fitsCurrency(symbol.trim
  * - `10` in a record in GBP is `GBP10`: the gateway's `$` does not stand for pounds.
  * @param levels the closest to the text first; the gateway's setting is the last
  */
-function resolveCurrency(levels: Currency[], gateway: CostSettings) {
+function resolveCurrency(levels: Currency[], gateway: Config['cost']) {
   const all: Currency[] = [...levels, gateway];
   const closestCode = all.find((level) => level.symbol !== undefined || level.code)?.code;
   const lastSymbol = closestCode && !mayMean(gateway.symbol, closestCode) ? closestCode : gateway.symbol;
@@ -97,7 +94,7 @@ function resolveCurrency(levels: Currency[], gateway: CostSettings) {
  *   8 €         CHF                 CHF8        CHF
  *   $5-$10                          $5 – $10    none
  */
-export function serializeCost(stored: StoredCost, settings: CostSettings = DEFAULTS.cost, site?: SiteSettings) {
+export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEFAULTS.cost, site?: SiteSettings) {
   const parsed = parseCost(stored.cost);
   const pluginSymbol = pluginCurrency(stored.cost).symbol;
   // An editor chose another symbol in wp-admin than the plugin finds in the text: it shows the chosen one.
@@ -133,7 +130,7 @@ export function serializeCost(stored: StoredCost, settings: CostSettings = DEFAU
 }
 
 /** A price without a currency if the text names several. */
-function offerOf(typed: ParsedCost, levels: Currency[], settings: CostSettings): Offer {
+function offerOf(typed: ParsedCost, levels: Currency[], settings: Config['cost']): Offer {
   const price = displayCost({ ...typed, phrase: '' }, (amount) => amount);
   const [sign, ...others] = typed.signs;
   const { code } = resolveCurrency(sign === undefined ? levels : [{ symbol: sign }, ...levels], settings);

@@ -1,7 +1,7 @@
 // Interprets date parameters: the bounds of an event list, and the start, end and publication date in a write.
 
 import { invalidParam } from '../interface/errors.ts';
-import type { Site, WallTime } from '../model/records.ts';
+import type { EventRecord, Site, WallTime } from '../model/records.ts';
 import type { DateBound } from '../store/list-events.ts';
 import { type PhpDate, parsePhpDate, parseUnixSeconds } from '../time/php-dates.ts';
 import { addMonths, DAY_MS, endOfDay, formatWallTime, startOfDay } from '../time/wall-time.ts';
@@ -30,7 +30,7 @@ const DATE_PARAMETERS = Object.keys(COMPARISONS) as DateParameter[];
 const isDefaulted = (name: DateParameter): name is 'start_date' | 'end_date' =>
   name === 'start_date' || name === 'end_date';
 
-export interface DateWindow {
+interface DateWindow {
   bounds: DateBound[];
   /** As the URLs of the list's pages repeat the dates, defaults included. Undefined: they leave the date out. */
   urlDates: Partial<Record<DateParameter, WallTime | undefined>>;
@@ -170,18 +170,12 @@ export function instantBound(name: string, text: unknown, nowMs: number) {
   return { utc, validUntilMs: isAbsolute ? Number.POSITIVE_INFINITY : nowMs + SECOND_MS };
 }
 
-/** An event's times as stored; start and end are `''` in an event without dates. */
-export interface EventTimes {
-  start: WallTime;
-  end: WallTime;
-  timezone: string;
-  allDay: boolean;
-}
+/** As stored; start and end are `''` in an event without dates. */
+type EventTimes = Pick<EventRecord, 'start' | 'end' | 'timezone' | 'allDay'>;
 
 /**
  * The times of a created or updated event, which `parseWallTimeIn` reads in its zone. All-day events cover whole days.
  * @param sent an absent value stays as it was
- * @param before the stored event, absent on create
  * @throws ApiError `rest_invalid_param` if the end is before the start: names `end_date`, or `start_date` if
  * the client sent only that
  */

@@ -14,7 +14,6 @@ import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts';
 import {
   assertServable,
-  findWithImages,
   type ListAccess,
   type ListPage,
   listResponse,
@@ -41,18 +40,16 @@ export const eventList = (
     build,
   );
 
-async function findEvents(
+function findEvents(
   { values, raw }: Input,
   services: Services,
-  access: ListAccess,
+  { visible, statuses, status, isPublic }: ListAccess,
   pageSizes: PageSizes,
-): Promise<ListPage> {
-  const { visible, statuses, status, isPublic } = access;
+): ListPage {
   const page = requestedPage(values, pageSizes);
   const { limit, offset } = page;
   const { filter, urlDates, validUntilMs } = eventFilter(services, values, visible);
-  const query = () => listEvents(visible, { ...filter, statuses, limit, offset });
-  const { ids, total } = await findWithImages(access, query);
+  const { ids, total } = listEvents(visible, { ...filter, statuses, limit, offset });
   // As they were sent, but for those that the original repeats in another form, such as `featured=1` for `true`.
   const urlValues = {
     ...raw,
@@ -146,7 +143,6 @@ function venueConditions(
   return { venues: named.filter((id) => inArea.has(id)), notVenues };
 }
 
-/** Undefined if the client sent no coordinates. */
 function circleOf(values: Record<string, unknown>): Circle | undefined {
   const { geoloc_lat: latitude, geoloc_lng: longitude, geoloc_distance: distanceKm } = values;
   const missing = ['geoloc_lat', 'geoloc_lng'].filter((name) => values[name] === undefined);

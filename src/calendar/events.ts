@@ -81,38 +81,44 @@ interface CheckedFields {
   targets: Targets;
 }
 
-/**
- * Checks all of a body, and writes nothing. `postFields` has what all posts have, such as the title; `copiedValues` the
- * rows of fields.ts that responses copy, such as `featured`; `timesOf` the times. The rest is here.
- */
+/** Checks all of a body, and writes nothing. */
 async function checkedFields(write: PostWrite<'event'>): Promise<CheckedFields> {
-  const { input, request, stored } = write;
-  const { services } = request;
-  const { byField } = input;
-  assertNotBlank(input);
-  const fields: Partial<EventFields> = await postFields(write);
-  Object.assign(fields, timesOf(write), copiedValues(write));
-  const cost = normalizeCost(byField.cost);
-  if (byField.cost !== undefined && !isShownCost(write, cost)) {
-    const isNumber = services.mapping.kinds.event.numeric.has('cost');
-    fields.cost = encodeCost(isNumber ? numericCost(cost, services.defaultCurrency, services.site().settings) : cost);
-  }
-  // As in The Events Calendar, a create takes `website: "0"` for none, and an update stores it.
-  const hasWebsite = stored ? byField.website !== undefined : byField.website && byField.website !== '0';
-  if (hasWebsite) fields.website = String(byField.website ?? '');
+  assertNotBlank(write.input);
+  const common = await postFields(write);
+  const fields = { ...common, ...timesOf(write), ...copiedValues(write), ...costOf(write), ...websiteOf(write) };
+  const targets = await targetsOf(write);
+  await checkWrite(write, { ...fields, ...checkableTargets(write.request.services, targets) });
+  return { fields, targets };
+}
+
+function costOf(write: PostWrite<'event'>): Pick<Partial<EventFields>, 'cost'> {
+  const { services } = write.request;
+  const sent = write.input.byField.cost;
+  const cost = normalizeCost(sent);
+  if (sent === undefined || isShownCost(write, cost)) return {};
+  const isNumber = services.mapping.kinds.event.numeric.has('cost');
+  return { cost: encodeCost(isNumber ? numericCost(cost, services.defaultCurrency, services.site().settings) : cost) };
+}
+
+/** As in The Events Calendar, a create takes `website: "0"` for none, and an update stores it. */
+function websiteOf({ input, stored }: PostWrite<'event'>): Pick<Partial<EventFields>, 'website'> {
+  const { website } = input.byField;
+  const isNone = stored ? website === undefined : !website || website === '0';
+  return isNone ? {} : { website: String(website ?? '') };
+}
+
+async function targetsOf({ input, request }: PostWrite<'event'>): Promise<Targets> {
   const targets: Targets = {};
   for (const [field, kind] of TARGET_FIELDS) {
-    const items = byField[field] as unknown[] | null | undefined;
+    const items = input.byField[field] as unknown[] | null | undefined;
     // `venue: null` removes all venues (docs/differences.md). `tags: null` changes nothing, as in the original.
     if (kind === 'venue' || kind === 'organizer') {
       if (items !== undefined) targets[field] = await prepareLinkedTargets(kind, items ?? [], request);
     } else if (items) targets[field] = await prepareTerms(kind, items, request);
+    if (targets[field]?.some((target) => typeof target === 'number' && target >= FIRST_SOURCE_ID))
+      throw invalidParam(input.parameterOf[field]!, 'It comes from a source, which the site does not know.');
   }
-  for (const [field, ofField] of Object.entries(targets))
-    if (ofField.some((target) => typeof target === 'number' && target >= FIRST_SOURCE_ID))
-      throw invalidParam(write.input.parameterOf[field]!, 'It comes from a source, which the site does not know.');
-  await checkWrite(write, { ...fields, ...checkableTargets(services, targets) });
-  return { fields, targets };
+  return targets;
 }
 
 /** The fields, with the ids of the targets: creates those that are missing. */
@@ -242,7 +248,7 @@ async function createTerm(kind: TermKind, name: string, request: ApiRequest): Pr
     return (await request.services.cmsRecords.create(kind, { name }, request)).id;
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.existingId === undefined)
-      throw cmsToApiError(error, { kind, anonymous: false, parametersAt: () => [PLURALS[kind]] });
+      throw cmsToApiError(error, { kind, parametersAt: () => [PLURALS[kind]] });
     // The replica may lack the term, which the response shows from there: this reads it.
     await existingTermIds(kind, [error.existingId], request);
     return error.existingId;

@@ -9,8 +9,7 @@ import type { Offer } from './cost.ts';
 
 const EXCERPT_WORDS = 30;
 
-/** What the `json_ld` of an event shows besides the event itself. */
-export interface EventJsonLdParts {
+interface EventJsonLdParts {
   location: JsonObject | undefined;
   organizer: JsonObject | undefined;
   image: string | undefined;

@@ -13,7 +13,7 @@ import { formatWallTime } from '../time/wall-time.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound } from './dates.ts';
 import { findDuplicate } from './duplicates.ts';
-import { findWithImages, type ListAccess, type ListPage, listResponse, requestedPage } from './list-response.ts';
+import { type ListAccess, type ListPage, listResponse, requestedPage } from './list-response.ts';
 import { asActorSees, singlePost } from './read-post.ts';
 import type { ApiResponse } from './request.ts';
 import { linkedSearchWords } from './search-words.ts';
@@ -51,17 +51,17 @@ export const linkedRecords = (kind: LinkedKind) => ({
   },
 });
 
-async function findPage(
+function findPage(
   kind: LinkedKind,
   { values, raw }: Input,
   { lists, mapping, nowMs }: Services,
-  access: ListAccess,
-): Promise<ListPage> {
+  { visible, statuses, status, isPublic }: ListAccess,
+): ListPage {
   const page = requestedPage(values, lists);
   const onlyUpcoming = values.only_with_upcoming === true;
   const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs());
   const filter: Required<LinkedFilter> = {
-    statuses: access.statuses,
+    statuses,
     limit: page.limit,
     offset: page.offset,
     words: values.search === undefined ? undefined : linkedSearchWords(String(values.search)),
@@ -71,10 +71,9 @@ async function findPage(
     customFields: customFieldCondition(customFieldsOf(mapping, kind), values.custom_fields),
     upcomingFromUtc: onlyUpcoming ? formatWallTime(nowMs()) : undefined,
   };
-  const { ids, total } = await findWithImages(access, () => listLinked(access.visible, kind, filter));
-  const urlValues = { ...raw, page: page.page, per_page: page.limit, status: access.status };
+  const { ids, total } = listLinked(visible, kind, filter);
+  const urlValues = { ...raw, page: page.page, per_page: page.limit, status };
   const validUntilMs = onlyUpcoming ? nowMs() + 1000 : modifiedAfter.validUntilMs;
-  const { visible, isPublic } = access;
   return { kind, ids, total, page, urlValues, validUntilMs, visible, isPublic };
 }
 

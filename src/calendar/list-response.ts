@@ -1,6 +1,5 @@
 // What lists share: the records that the actor may list, the requested page, the URLs of this page, the next and the
-// previous one, and the response. `listResponse` finds the page, then runs the steps of its response
-// (`responseSteps`; a feed has its own), and begins again if the replica changes meanwhile.
+// previous one, and the response, whose steps are `responseSteps`; a feed has its own.
 
 import type { Config } from '../config-schema.ts';
 import { notReady, pageNotFound } from '../interface/errors.ts';
@@ -9,7 +8,7 @@ import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { ANY_STATUS, isPostKind, KINDS, type Kind, PLURALS, type PostKind } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
-import type { IdPage, PageWindow } from '../store/lists.ts';
+import type { PageWindow } from '../store/lists.ts';
 import { byteLength } from '../text/bytes.ts';
 import { identityOfList, listItems, RenderedList } from './rendered-records.ts';
 import { type ApiResponse, unpublishedScopes } from './request.ts';
@@ -29,13 +28,6 @@ export interface ListAccess {
   addImagesOf(recordIds: readonly number[]): Promise<void>;
 }
 
-/** Finds a page of a list, with the images that only staff see. For staff `query` runs twice. */
-export async function findWithImages({ isPublic, addImagesOf }: ListAccess, query: () => IdPage): Promise<IdPage> {
-  if (!isPublic) await addImagesOf(query().ids);
-  // Only now: while the CMS was asked for images, a record may have become one that the actor may not see.
-  return query();
-}
-
 /**
  * Throws 503 until the initial sync is complete: a list of some records would look like a complete one. What a cache
  * answers does not pass here.
@@ -45,7 +37,7 @@ export function assertServable({ sync }: Pick<Services, 'sync'>): void {
 }
 
 /** The kind of a list, and the other posts that its filters and its response use. */
-export interface ListedKinds {
+interface ListedKinds {
   kind: Kind;
   others: readonly PostKind[];
 }
@@ -78,7 +70,6 @@ async function withAccess<T>(
   );
 }
 
-/** The requested page of a list, and the records that its response shows. */
 export interface ListPage extends Pick<ListAccess, 'isPublic' | 'visible'> {
   kind: Kind;
   ids: number[];
@@ -103,19 +94,26 @@ export const listResponse = (
   kinds: ListedKinds,
   input: Input,
   request: ApiRequest,
-  find: (access: ListAccess) => Promise<ListPage>,
+  find: (access: ListAccess) => ListPage,
   build: (page: ListPage, request: ApiRequest) => Steps<ApiResponse> = responseSteps,
 ): Promise<ApiResponse> =>
   withAccess(kinds, input, request, async (access) => {
     const { account, network = '' } = request.actor;
-    const page = await find(access);
+    const findWithImages = async (): Promise<ListPage> => {
+      const found = find(access);
+      if (found.isPublic) return found;
+      await access.addImagesOf(found.ids);
+      // Meanwhile a record may have become one that the actor may not see.
+      return find(access);
+    };
+    const page = await findWithImages();
     // Before the list waits for a slot.
     const { version } = page.visible;
     const response = await withSlot(account ? String(account.userId) : network, () =>
       runInTurns(page.visible, version, build(page, request)),
     );
     // Needs no slot: those bound how many lists are half built at a time, and this one is built without a pause.
-    return response ?? runInOneTurn(build(await find(access), request));
+    return response ?? runInOneTurn(build(await findWithImages(), request));
   });
 
 /** The response to the public may be cached; that to staff is the actor's own. */
@@ -138,7 +136,7 @@ function* responseSteps(listPage: ListPage, request: ApiRequest): Steps<ApiRespo
   };
 }
 
-export interface RequestedPage extends PageWindow {
+interface RequestedPage extends PageWindow {
   page: number;
 }
 

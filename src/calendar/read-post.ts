@@ -21,7 +21,7 @@ import { isLinkedToEvent } from '../store/lists.ts';
 import { getImage, getRecord, idsBySlug, kindOf, stampsById, termIdByName, termIdBySlug } from '../store/records.ts';
 import { slugKey, slugOf } from '../text/text.ts';
 import { NUMBER } from '../time/php-dates.ts';
-import { cmsToApiError, unknownId, withApiErrors } from './cms-errors.ts';
+import { unknownId, withApiErrors } from './cms-errors.ts';
 import { findRendered, renderPublic, singleResponse } from './rendered-records.ts';
 import { type ApiResponse, callOptions, unpublishedScopes } from './request.ts';
 import { type Audience, type SerializeOptions, serialize } from './serializer.ts';
@@ -97,7 +97,7 @@ export async function singlePost(kind: PostKind, id: number, input: Input, reque
 
 /** The response to a repeated create: the record as the CMS shows it to the actor now. */
 export async function createdBefore(kind: PostKind, id: number, request: ApiRequest): Promise<ApiResponse> {
-  const record = await withApiErrors({ kind, id, anonymous: false }, () => readAsStaff(kind, id, request));
+  const record = await withApiErrors({ kind, id }, () => readAsStaff(kind, id, request));
   return { status: 201, body: await asActorSees(record, request, {}) };
 }
 
@@ -129,8 +129,7 @@ async function lookUpPost<K extends PostKind>(kind: K, id: number, request: ApiR
   const isCancelled = () => kind === 'event' && replica.journal.cancelled(id) !== undefined;
   const refuse = async (error: CmsRejected): Promise<never> => {
     if (error.status === 401 || error.status === 403) throw isCancelled() ? noLongerAvailable() : notAccessible(kind);
-    if (error.status !== 404 || error.kind === 'no-collection')
-      throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
+    if (error.status !== 404 || error.kind === 'no-collection') throw error;
     throw await missingPost(kind, id, request);
   };
   const record = await lookupLimit.lookUp(request.actor, () =>
@@ -204,7 +203,7 @@ async function findInCms(kind: Kind, ids: readonly number[], request: ApiRequest
   const whenRejected = (error: CmsRejected): readonly number[] => {
     // WordPress refuses a post that exists, but a taxonomy as a whole, also for an id that no term has.
     if (error.status === 401 || error.status === 403) return isPostKind(kind) ? wanted : [];
-    if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
+    if (error.kind === 'no-collection') throw error;
     return [];
   };
   return (await lookupLimit.lookUp(request.actor, () => read().catch(ifRejected(whenRejected)))) ?? [];
@@ -231,8 +230,7 @@ async function findBySlug(kind: PostKind, slug: string, request: ApiRequest): Pr
   if (stored !== undefined || slug.length > MAX_CMS_SLUG_BYTES || !mapping.kinds[kind]) return stored;
   const isForStaff = await permissions.allow('edit', kind, request.actor);
   const noneIfRefused = (error: CmsRejected): undefined => {
-    if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, anonymous: !request.actor.account });
-    if (error.status >= 500) throw error;
+    if (error.kind === 'no-collection' || error.status >= 500) throw error;
   };
   const found = await lookupLimit.lookUp(request.actor, () =>
     cmsRecords.findBySlug(kind, slug, request, isForStaff).catch(ifRejected(noneIfRefused)),

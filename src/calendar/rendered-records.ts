@@ -124,7 +124,7 @@ export class RenderedList {
   chunks(): Uint8Array[] {
     const items = this.items.flatMap((item, i) => (i === 0 ? [item] : [COMMA, item]));
     const rest = JSON.stringify(this.rest).slice(1);
-    return [utf8(`{${JSON.stringify(this.name)}:[`), ...items, utf8(rest === '}' ? ']}' : `],${rest}`)];
+    return [utf8(`{${JSON.stringify(this.name)}:[`), ...items, utf8(`],${rest}`)];
   }
 }
 

@@ -106,7 +106,6 @@ interface PermissionParts {
   serviceCredentials: Credentials;
 }
 
-/** The permissions that the actions on each collection need. */
 export class Permissions {
   readonly #parts: PermissionParts;
   /** By collection. They are the same for all actors. */
@@ -177,7 +176,6 @@ export interface RequestImages {
   fetchIfUsable(value: string | number): Promise<boolean>;
   /** The id in the CMS; 0 for `''`. Uploads what was downloaded. Throws 400 if the CMS refuses it. */
   idOf(value: string): Promise<number>;
-  /** Frees the fetched images at the end of the request. */
   release(): void;
 }
 
@@ -213,7 +211,6 @@ export interface RequestContext {
   keyedCreate?: KeyedCreate;
 }
 
-/** A use case's response, before serialization. */
 export interface ApiResponse {
   status: number;
   /** A JSON value, rendered bytes, or a `RenderedList`. */

@@ -53,11 +53,8 @@ export interface SerializeOptions {
  * few thousand of a million. Those beyond are left out: a thousand venues with long descriptions would stop
  * every other request for seconds.
  */
-interface Budget {
-  characters: number;
-}
-
-const newBudget = (): Budget => ({ characters: 1_000_000 });
+const newBudget = () => ({ characters: 1_000_000 });
+type Budget = ReturnType<typeof newBudget>;
 
 /** Of the properties that every record has, in JSON. */
 const CHARACTERS_PER_RECORD = 500;

@@ -22,7 +22,8 @@ export interface Services {
   cms: Cms;
   mapping: Mapping;
   sync: Sync;
-  defaultCurrency: Config['cost'] | undefined;
+  /** Of costs without a currency, on a site without one. */
+  defaultCurrency: Config['cost'];
   permissions: Permissions;
   /** Ids by kind and slug: `event folk-night` -> 12. */
   slugs: LRUCache<string, number>;
@@ -35,7 +36,6 @@ export interface Services {
   observe: Observe;
 }
 
-/** A request as the use cases get it. */
 export interface ApiRequest extends RequestContext {
   services: Services;
 }

@@ -92,7 +92,7 @@ async function saveTerm(
   if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
   if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');
   if (fields.name?.trim() === '') throw invalidParam('name', 'A name is required for this term.');
-  return withApiErrors({ kind, id, anonymous: false }, () =>
+  return withApiErrors({ kind, id }, () =>
     id === undefined ? cmsRecords.create(kind, fields, request) : cmsRecords.update(kind, id, fields, request),
   );
 }
@@ -107,7 +107,7 @@ export const terms = (kind: TermKind) => ({
   /** Only the terms of one event depend on what the actor may see: the event may be a draft. */
   list(input: Input, request: ApiRequest): Promise<ApiResponse> {
     const isOfEvent = input.values.event !== undefined || input.values.post !== undefined;
-    return listResponse({ kind, others: isOfEvent ? ['event'] : [] }, input, request, async ({ visible }) =>
+    return listResponse({ kind, others: isOfEvent ? ['event'] : [] }, input, request, ({ visible }) =>
       findPage(kind, input, request.services, visible),
     );
   },
@@ -129,7 +129,6 @@ export const terms = (kind: TermKind) => ({
     return createdResponse(await saveTerm(kind, undefined, input, request), request);
   },
 
-  /** The response to a repeated create. */
   async readForReplay(id: number, request: ApiRequest): Promise<ApiResponse> {
     writableMapping(request.services, kind);
     const { record } = await request.services.cmsRecords.read(kind, id, request, { view: 'editor' });
@@ -151,7 +150,7 @@ export const terms = (kind: TermKind) => ({
     const body = serializeTerm(record, audienceOf(request));
     const descendants = getRecords(db, kind, withDescendants(db, [id])).values();
     const moved = [...descendants].filter(({ parent }) => parent === id);
-    await withApiErrors({ kind, id, anonymous: false }, () => services.cmsRecords.delete(kind, id, request, moved));
+    await withApiErrors({ kind, id }, () => services.cmsRecords.delete(kind, id, request, moved));
     return { status: 200, body };
   },
 });

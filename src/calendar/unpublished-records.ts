@@ -9,7 +9,6 @@ import { type KindOrImage, PLURALS, type PostKind, type PostRecord } from '../mo
 import { CallerDatabase } from '../store/caller-database.ts';
 import type { Database } from '../store/database.ts';
 import type { Sync } from '../sync/sync.ts';
-import { cmsToApiError } from './cms-errors.ts';
 import { type CallContext, callOptions, type UnpublishedScope, type UnpublishedScopes } from './request.ts';
 
 /** SQLite attaches up to ten databases. */
@@ -33,7 +32,6 @@ interface Entry {
   records: CallerDatabase;
   /** Resolves when the records of the kind are there. A kind that changed since is read into another entry. */
   kinds: Map<PostKind, Promise<void>>;
-  /** Requests that use it now. */
   uses: number;
   isOutdated: boolean;
 }
@@ -57,7 +55,6 @@ interface Dependencies {
 
 export class UnpublishedRecordsCache {
   readonly #dependencies: Dependencies;
-  /** Whose databases are open. */
   readonly #entries = new Set<Entry>();
   readonly #freeNumbers = Array.from({ length: MAX_UNPUBLISHED_DATABASES }, (_, number) => number);
 
@@ -198,7 +195,7 @@ async function readPage(
     // The site has no such collection at present, and so no unpublished records of it.
     if (error instanceof CmsRejected && error.kind === 'no-collection') return { records: [], isLast: true };
     if (error instanceof CmsUnavailable && error.reason === 'too-large' && scope.limit > 1) return 'too-large';
-    throw cmsToApiError(error, { kind, anonymous: false });
+    throw error;
   }
 }
 

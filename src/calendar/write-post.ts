@@ -15,7 +15,6 @@ import { missingPost } from './read-post.ts';
 import { writableMapping } from './request.ts';
 import type { ApiRequest } from './services.ts';
 
-/** A create or update of one post: what its steps share. */
 export interface PostWrite<K extends PostKind> {
   kind: K;
   input: Input;
@@ -51,7 +50,7 @@ async function ofExisting<T>(kind: PostKind, id: number, request: ApiRequest, ca
     return await call();
   } catch (error) {
     if (error instanceof CmsRejected && error.kind === 'not-found') throw await missingPost(kind, id, request);
-    throw cmsToApiError(error, { kind, id, anonymous: false });
+    throw cmsToApiError(error, { kind, id });
   }
 }
 
@@ -70,7 +69,7 @@ function withWriteErrors<T>(
       .filter(([, paths]) => paths.includes(path))
       // A custom field is a part of one parameter: `customFields.door_time`.
       .flatMap(([field]) => input.parameterOf[String(field).split('.', 1)[0]!] ?? []);
-  return withApiErrors({ kind, id, anonymous: false, parametersAt }, calls);
+  return withApiErrors({ kind, id, parametersAt }, calls);
 }
 
 /**

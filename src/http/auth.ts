@@ -56,9 +56,8 @@ type AuthResult =
   | ({ kind: 'limited' } & Refusal);
 
 /**
- * Remembers accepted and ignored credentials for a minute, and rejected ones for five seconds; if the CMS
- * does not respond, the next request checks them again. Every result counts in the login limit, and
- * credentials beyond that limit never reach the CMS.
+ * Remembers accepted and ignored credentials for a minute, and rejected ones for five seconds. If the CMS does not
+ * respond, the next request checks them again.
  */
 export class Authenticator {
   readonly #cms: Pick<Cms, 'account' | 'readLogin'>;
@@ -108,7 +107,6 @@ export class Authenticator {
     return checking;
   }
 
-  /** Asks the CMS, if the login limit allows that. */
   async #check(credentials: string, { kind }: Login, user: string, address: string): Promise<AuthResult> {
     const attempt = await this.#logins.start(address, user, kind);
     if ('retryAfterS' in attempt) return { kind: 'limited', ...attempt };

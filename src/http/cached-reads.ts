@@ -7,7 +7,6 @@ import type { Freshness } from './headers.ts';
 import { createToCached, dependsOnUrlAlone, isCacheable, isNoCache, type ResponseCache } from './response-cache.ts';
 import type { Context, Middleware, State } from './state.ts';
 
-/** A computation in progress. */
 interface Flight {
   /** The replica's version when it started: a request after a change must not get the response of before. */
   replicaVersion: number;
@@ -42,7 +41,6 @@ export function cachedReads(
     if (isCacheable(req)) cache.set(state.cached);
   }
 
-  /** Waits for a response that another request computes, and takes it over. */
   async function shareResponse(flight: Flight, state: State): Promise<void> {
     try {
       await flight.done;

@@ -62,7 +62,6 @@ export class SharedSlots {
   }
 }
 
-/** A counter of rate-limiter-flexible, by key. */
 export type Counter = Pick<RateLimiterMemory, 'get' | 'set' | 'penalty' | 'reward' | 'delete'>;
 
 /** Counters that several gateways share, and the key of the hashes by which they count. */

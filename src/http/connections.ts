@@ -35,7 +35,6 @@ export class Connections {
   readonly #open = new Map<Socket, ServerResponse | undefined>();
   /** The bytes that wait to be sent to each network. */
   readonly #unsent = new Map<string, number>();
-  /** Connections and requests so far. */
   #arrivals = 0;
   #isClosing = false;
 

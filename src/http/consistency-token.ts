@@ -10,16 +10,10 @@ import type { Middleware } from './state.ts';
 /** Requests cause at most one poll in this time: anybody may send a token or `Cache-Control: no-cache`. */
 const POLL_INTERVAL_MS = 1000;
 
-export interface PollClock {
-  /** A monotonic clock. */
-  nowMs(): number;
-  /** Resolves with false after this many milliseconds, or on the signal. */
-  wait(ms: number, signal?: AbortSignal): Promise<false>;
-}
-
-const CLOCK: PollClock = {
+const CLOCK = {
   nowMs: () => performance.now(),
-  wait: (ms, signal) =>
+  /** Resolves with false after this many milliseconds, or on the signal. */
+  wait: (ms: number, signal?: AbortSignal): Promise<false> =>
     sleep(ms, false as const, { ref: false, ...(signal && { signal }) }).catch(() => false as const),
 };
 

@@ -1,10 +1,9 @@
 // The routes: finds the endpoint of a request in the route table, validates the parameters and runs the use case.
 
-import Router, { type RouterContext } from '@koa/router';
 import { withCreatedInError } from '../calendar/cms-records.ts';
 import { defaultWindow, zoneOf } from '../calendar/dates.ts';
 import { events } from '../calendar/events.ts';
-import { changesSince, feeds } from '../calendar/feeds/event-feeds.ts';
+import { calendarName, changesSince, feeds } from '../calendar/feeds/event-feeds.ts';
 import { linkedRecords } from '../calendar/linked-records.ts';
 import { createdBefore, referenceChecks, resolveSlug } from '../calendar/read-post.ts';
 import { parseRendered, RenderedList } from '../calendar/rendered-records.ts';
@@ -51,7 +50,6 @@ export interface RouteOptions {
   limits: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth' | 'idsPerParameter'>;
 }
 
-/** A request for an endpoint, with everything that the client sent. */
 interface EndpointRequest {
   route: Route;
   endpoint: Endpoint;
@@ -76,8 +74,9 @@ const patternOf = (path: string): RegExp => {
 
 const PATTERN_OF = new Map(ROUTES.map((route) => [route, patternOf(route.path)]));
 const routeAt = (path: string): Route | undefined => ROUTES.find((route) => PATTERN_OF.get(route)!.test(path));
+const segmentOf = (route: Route, path: string): string | undefined => PATTERN_OF.get(route)!.exec(path)?.[1];
 const endpointOf = ({ endpoints }: Route, method: string): Endpoint | undefined =>
-  endpoints.find(({ methods }) => (methods as string[]).includes(method === 'HEAD' ? 'GET' : method));
+  endpoints.find(({ methods }) => methods.includes(method === 'HEAD' ? 'GET' : method));
 
 /** The name in log and metrics of the route at this path below the mount. */
 export function routeName(path: string, method: string): string {
@@ -88,13 +87,19 @@ export function routeName(path: string, method: string): string {
 
 /** Leaves the response in `ctx.state.apiResponse`. Throws 404 `rest_no_route` for an unknown route. */
 export function routes(options: RouteOptions): Middleware {
-  const router = new Router<State>();
   const readBody = createBodyReader(options.limits);
   const run = createEndpointRunner(options);
 
-  async function runRoute(ctx: RouterContext<State>, route: Route): Promise<void> {
+  return async function routesMiddleware(ctx) {
     const { state, method } = ctx;
-    const endpoint = endpointOf(route, method);
+    const route = routeAt(state.path);
+    const endpoint = route && endpointOf(route, method);
+    if (!endpoint && method !== 'OPTIONS') throw noRoute();
+    if (!route) {
+      // WordPress answers OPTIONS on an unknown path with an empty list.
+      state.apiResponse = { status: 200, body: [] };
+      return;
+    }
     state.matchedRoute = route;
     if (endpoint?.methods.includes('GET')) {
       const lists = endpoint.parameters.filter(({ type }) => type.isList);
@@ -102,36 +107,16 @@ export function routes(options: RouteOptions): Middleware {
     }
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
     const isDryRun = dryRunSockets.has(ctx.req.socket); // of a tool (mcp/server.ts)
-    // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
-    const body = ctx.req.readableEnded ? {} : await readBody(ctx);
+    const body = await readBody(ctx);
     if (!endpoint) {
       state.apiResponse = { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };
       return;
     }
-    const pathSegment = ctx.captures?.[0];
+    const pathSegment = segmentOf(route, state.path);
     const response = await run({ route, endpoint, pathSegment, state, body, idempotencyKey, isDryRun });
     const unknown = DESCRIPTIONS.has(endpoint.operation) ? [] : unknownNames(endpoint, { ...state.query, ...body });
     const headers = { ...response.headers, ...(unknown.length > 0 && unknownParametersHeader(unknown)) };
     state.apiResponse = { ...response, headers };
-  }
-
-  // One entry for all methods of a route: the router tries all entries for every request.
-  for (const route of ROUTES) {
-    const methods = [...route.endpoints.flatMap((endpoint) => endpoint.methods), 'OPTIONS'];
-    router.register(PATTERN_OF.get(route)!, methods, (ctx) => runRoute(ctx, route), { pathAsRegExp: true });
-  }
-  const dispatch = router.routes();
-
-  return async function routesMiddleware(ctx) {
-    // The routes are below the mount. `/calendar/events/v1` itself leaves an empty path, which the router would take
-    // for an absent one, and look at the whole path of the request.
-    ctx.newRouterPath = ctx.state.path || '/';
-    // The router adds the properties that are missing.
-    await dispatch(ctx as RouterContext<State>, async () => {
-      if (ctx.method !== 'OPTIONS') throw noRoute();
-      // WordPress answers OPTIONS on an unknown path with an empty list.
-      ctx.state.apiResponse = { status: 200, body: [] };
-    });
   };
 }
 
@@ -143,10 +128,9 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
   const run = createEndpointRunner(options);
   return async function read(path, query) {
     const route = routeAt(path)!;
-    const [, pathSegment] = PATTERN_OF.get(route)!.exec(path)!;
     const endpoint = endpointOf(route, 'GET')!;
     const state = { ...newState(''), ...mounted, query };
-    const { body } = await run({ route, endpoint, pathSegment, state, body: {} });
+    const { body } = await run({ route, endpoint, pathSegment: segmentOf(route, path), state, body: {} });
     if (!(body instanceof RenderedList)) return parseRendered(toBuffer(body));
     return { ...body.rest, [body.name]: await parseItems(body.items) };
   };
@@ -258,7 +242,7 @@ function describe(state: State, services: Services): ApiResponse {
 function document({ baseUrl, query }: State, services: Services): ApiResponse {
   const body = openApi({
     serverUrl: baseUrl,
-    title: services.site().name || 'Calendar',
+    title: calendarName({ services }),
     perPage: services.lists.perPage,
     complete: isTruthy(query.complete),
   });

@@ -1,10 +1,10 @@
 // `Idempotency-Key` on creates (draft-ietf-httpapi-idempotency-key-header): a retry gets the record, and creates none.
 
 import { createHash, randomUUID } from 'node:crypto';
-import type { ApiResponse, RequestContext } from '../calendar/request.ts';
+import type { ApiResponse, CreatedRecord, RequestContext } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
-import { createInProgress, invalidParam, keyReused, unavailableError } from '../interface/errors.ts';
+import { createInProgress, invalidParam, keyReused } from '../interface/errors.ts';
 import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { IdempotencyEntry, IdempotencyStore } from '../store/idempotency-keys.ts';
@@ -76,14 +76,7 @@ export class Idempotency {
     return this.#resolveUnknown(creationKey, known, createRequest);
   }
 
-  /**
-   * Runs the create under a claimed key, and stores its result. Of a create that fails:
-   *
-   *     1  whether the CMS has the record is unknown   `unknown`
-   *     2  the CMS has it, a later step failed         `done`: the error, or of a 503, which asks to retry, the record
-   *     3  the CMS may have written it                 `done`: the error
-   *     4  the CMS has refused it, or never got it     nothing: the next request with the key is a create of its own
-   */
+  /** Runs the create under a claimed key, and stores its result: of a failed one what `resultOf` says. */
   async #run(creationKey: string, claimed: IdempotencyEntry, createRequest: CreateRequest): Promise<ApiResponse> {
     const { create, kind, request } = createRequest;
     this.#running.add(creationKey);
@@ -108,14 +101,9 @@ export class Idempotency {
       return response;
     } catch (error) {
       if (isLost) throw error;
-      const { isUnexpected: _, ...response } = errorResponse(error);
-      // Set once the CMS has the record: a later step has failed, such as moving the new event to the trash.
       const created = request.created?.find((each) => each.kind === kind);
-      // The rows: 1; 2 of a 503; 2 of another error, and 3; 4.
-      if (response.body.code === 'calendar_outcome_unknown') await store({ state: 'unknown', response });
-      else if (created && response.status === 503) await store({ state: 'done', id: created.id });
-      else if (created || (isSent && mayHaveWritten(error))) await store({ state: 'done', response });
-      else await this.#keys.delete(creationKey).catch(this.#warn);
+      const result = resultOf(error, created, isSent);
+      await (result ? store(result) : this.#keys.delete(creationKey).catch(this.#warn));
       throw error;
     } finally {
       this.#running.delete(creationKey);
@@ -144,8 +132,7 @@ export class Idempotency {
       throw createInProgress();
     }
     if (entry.response) return replayed(entry.response);
-    const cause = new CmsUnavailable('reset', 'the gateway that sent the create ended', { outcomeUnknown: true });
-    throw unavailableError(cause);
+    throw new CmsUnavailable('reset', 'the gateway that sent the create ended', { outcomeUnknown: true });
   }
 
   /** The CMS has the record of this key: stores its id, and answers as to every later retry. */
@@ -164,6 +151,21 @@ export class Idempotency {
     const message = `Idempotency-Key: cannot store the outcome of a create: ${(error as Error).message}`;
     this.#services.observe({ type: 'message', level: 'warn', message });
   };
+}
+
+/**
+ * What is stored of a create that failed:
+ *
+ *     whether the CMS has the record is unknown        `unknown`
+ *     `created`: the CMS has it, a later step failed   `done`: the error, or of a 503, which asks to retry, the record
+ *     `isSent`: the CMS may have written it            `done`: the error
+ *     the CMS has refused it, or never got it          nothing: the next request with the key is a create of its own
+ */
+function resultOf(error: unknown, created: CreatedRecord | undefined, isSent: boolean) {
+  const { isUnexpected: _, ...response } = errorResponse(error);
+  if (response.body.code === 'calendar_outcome_unknown') return { state: 'unknown', response } as const;
+  if (created && response.status === 503) return { state: 'done', id: created.id } as const;
+  return created || (isSent && mayHaveWritten(error)) ? ({ state: 'done', response } as const) : undefined;
 }
 
 /** False if the CMS has refused the create before it stored anything: then a retry is a request of its own. */

@@ -49,19 +49,15 @@ export function loadShedding(options: LoadSheddingOptions, clientAddress: Client
   const bodies = new SharedSlots(options.bodiesAtOnce);
 
   return function loadSheddingMiddleware({ req, res }, next) {
-    if (isOverloaded()) throw hasBody(req) ? OVERLOADED_WITH_BODY : OVERLOADED;
+    if (isOverloaded()) throw overloaded(hasBody(req));
     if (hasBody(req)) {
       const network = network48Of(clientAddress(req));
-      if (!bodies.tryTake(network)) throw OVERLOADED_WITH_BODY;
+      if (!bodies.tryTake(network)) throw overloaded(true);
       res.once('close', () => bodies.release(network));
     }
     return next();
   };
 }
-
-/** Created once: thousands may be thrown in a second. */
-const OVERLOADED = overloaded();
-const OVERLOADED_WITH_BODY = overloaded({ Connection: 'close' });
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

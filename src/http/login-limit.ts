@@ -6,7 +6,6 @@ import type { Login } from '../cms/port.ts';
 import type { Config } from '../config-schema.ts';
 import { type Counter, network48Of, type SharedCounters, wholeSeconds } from './client-limits.ts';
 
-/** The CMS may check the credentials now. */
 export interface Attempt {
   /** The user has logged in from this network within a day. */
   isTrusted: boolean;
@@ -90,7 +89,7 @@ export class LoginLimit {
         if (outcome === 'failed') return undefined;
         await giveBack();
         if (outcome !== 'accepted') return undefined;
-        return Promise.all([this.#trust(userInNetwork), this.#byTrusted.delete(userInNetwork)]);
+        return Promise.all([this.#trusted.set(userInNetwork, 1, DAY_S), this.#byTrusted.delete(userInNetwork)]);
       },
     };
   }
@@ -107,15 +106,11 @@ export class LoginLimit {
     return {
       isTrusted,
       end: async (outcome) => {
-        if (outcome === 'accepted') return this.#trust(userInNetwork);
+        if (outcome === 'accepted') return this.#trusted.set(userInNetwork, 1, DAY_S);
         if (outcome === 'ignored') return this.#ignoredTokens.penalty(network);
         return outcome === 'failed' && this.#byNetwork.penalty(network);
       },
     };
-  }
-
-  #trust(userInNetwork: string): Promise<unknown> {
-    return this.#trusted.set(userInNetwork, 1, DAY_S);
   }
 }
 

@@ -43,6 +43,8 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
   const parseWrite = parserOf(bodyBytes);
 
   return async function readBody(ctx: Context): Promise<Record<string, unknown>> {
+    // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
+    if (ctx.req.readableEnded) return {};
     const type = ctx.get('content-type');
     // Many clients send a trailing semicolon, which the parser rejects.
     if (type.endsWith(';')) ctx.req.headers['content-type'] = type.slice(0, -1);
@@ -133,7 +135,7 @@ async function multipart(bytes: Buffer<ArrayBuffer>, type: string): Promise<Reco
 
 /** Many parts, or many header lines of a part, take far longer to parse than a text of the same length. */
 function rejectManyParts(bytes: Buffer, type: string): void {
-  const delimiter = `--${boundaryOf(type)}`;
+  const delimiter = `--${new MIMEType(type).params.get('boundary') ?? ''}`;
   let parts = 0;
   let headerBytes = 0;
   for (let at = bytes.indexOf(delimiter); at >= 0; at = bytes.indexOf(delimiter, at + delimiter.length)) {
@@ -141,14 +143,6 @@ function rejectManyParts(bytes: Buffer, type: string): void {
     parts += 1;
     headerBytes += (end < 0 ? bytes.length : end) - at;
     if (parts > MAX_PARAMETERS || headerBytes > MAX_PART_HEADER_BYTES) throw tooLarge('too many parts in a body');
-  }
-}
-
-function boundaryOf(type: string): string {
-  try {
-    return new MIMEType(type).params.get('boundary') ?? '';
-  } catch {
-    return '';
   }
 }
 

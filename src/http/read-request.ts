@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import qs from 'qs';
 import { noRoute, unreadableRequest } from '../interface/errors.ts';
 import { checkLengths } from '../interface/validate.ts';
-import { MAX_HEADER_CHARACTERS, MAX_PARAMETERS } from '../interface/value-lengths.ts';
+import { MAX_PARAMETERS } from '../interface/value-lengths.ts';
 import type { Context, Middleware, State } from './state.ts';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -74,7 +74,7 @@ export function mount(options: MountOptions): Middleware {
 function overrideMethod(ctx: Context): void {
   const override = ctx.state.query._method ?? (ctx.get('x-http-method-override') || undefined);
   if (override === undefined || !OVERRIDABLE.has(ctx.method)) return;
-  const method = String(override).slice(0, MAX_HEADER_CHARACTERS.methodOverride).toUpperCase();
+  const method = String(override).toUpperCase();
   if (!METHODS.has(method)) throw noRoute();
   // The client has sent a GET, and would wait for the bytes that the Content-Length of a HEAD promises. So the API sees
   // a GET, and `respond` sends no body.

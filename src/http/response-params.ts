@@ -20,9 +20,7 @@ function parseResponseParams(query: JsonObject) {
   // WordPress ignores an empty callback name.
   const jsonp = query._jsonp === '' ? undefined : query._jsonp;
   if (jsonp !== undefined && !(typeof jsonp === 'string' && CALLBACK.test(jsonp))) throw invalidCallback();
-  const fields = parseList(query._fields)
-    .map(String)
-    .filter((name) => name !== '');
+  const fields = parseList(query._fields).map(String);
   return { fields, envelope: query._envelope !== undefined, jsonp };
 }
 

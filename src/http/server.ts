@@ -52,7 +52,7 @@ export async function openServer(listener: RequestListener, options: ServerOptio
     await once(server, 'listening');
   } catch (error) {
     connections.closeWhenDone();
-    throw cannotListen(error, options);
+    throw cannotListen(error as Error, options);
   }
   return {
     /** The open port; differs from the configured one only if that is 0. */
@@ -69,15 +69,12 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   };
 }
 
-/** Names the reason, which has Node's words, and the settings to change. */
-function cannotListen(error: unknown, { host, port, variables }: ServerOptions): ConfigError {
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  const reason = code === 'EADDRINUSE' ? `another process listens there (${code})` : message;
+/** Names the settings to change. */
+function cannotListen({ message }: Error, { host, port, variables }: ServerOptions): ConfigError {
   const remedy = `Choose another port (${variables}_PORT), or another address of this machine (${variables}_HOST).`;
-  return new ConfigError(`port ${port} on ${host}`, reason, remedy);
+  return new ConfigError(`port ${port} on ${host}`, message, remedy);
 }
 
-/** Node's codes that have a status of their own. */
 const UNREADABLE_STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,

@@ -173,10 +173,10 @@ export const tooManyRequests = (seconds: number, requestsPerMinute: number): Api
     },
   });
 
-/** The process has too much to do. With `Connection: close` an unread body ends with its connection. */
-export const overloaded = (headers: Record<string, string> = {}): ApiError =>
+/** The process has too much to do. A body that it does not read ends with its connection. */
+export const overloaded = (hasBody: boolean): ApiError =>
   new ApiError(503, 'calendar_overloaded', 'This calendar is overloaded. Try again shortly.', {
-    headers: { 'Retry-After': '1', ...headers },
+    headers: { 'Retry-After': '1', ...(hasBody && { Connection: 'close' }) },
   });
 
 /** PHP's codes and messages for errors of `json_decode`. */

@@ -30,7 +30,6 @@ export interface Field {
   type: FieldType;
   /** Value if the CMS stores none. */
   empty: string | number | boolean | readonly number[] | null;
-  /** Of a field of the type `word`. */
   words?: readonly string[];
   /** A mapping must have the field. */
   required?: true;
@@ -41,14 +40,13 @@ export interface Field {
   /** The kind of the records that the ids refer to. */
   targetKind?: Exclude<Kind, 'event'>;
   /** The field's parameter in creates and updates. Absent: clients cannot set the field. */
-  parameter?: FieldParameter;
+  parameter?: Omit<Parameter, 'name' | 'recordKey'>;
   /** The response property is the record's value, which the serializer copies. */
   copied?: true;
 }
 
-type FieldParameter = Omit<Parameter, 'name' | 'recordKey'>;
 type FieldOptions = Partial<Omit<Field, 'key' | 'type' | 'empty'>>;
-export type FieldTable = Readonly<Record<string, Field>>;
+type FieldTable = Readonly<Record<string, Field>>;
 
 // Parts of rows. `city: linkedText('city', 'City', SEARCHED)` is the row
 //
@@ -251,7 +249,6 @@ const EVENT: FieldTable = {
   organizer: links('organizers', 'organizer', inlineRecords('organizer', 'Organizers: ids or data')),
 };
 
-/** Every field of each kind, by its name in the API. */
 export const FIELDS: Readonly<Record<Kind, FieldTable>> = {
   event: EVENT,
   venue: VENUE,
@@ -265,7 +262,6 @@ export function emptyRecord(kind: Kind, id: number): Record<string, unknown> {
   return { kind, id, ...Object.fromEntries(values) };
 }
 
-/** The parameters of creates of each kind. */
 export const BODY_PARAMETERS: Readonly<Record<Kind, readonly Parameter[]>> = {
   event: parametersOf('event', EVENT),
   ...LINKED_PARAMETERS,

@@ -15,7 +15,7 @@ import {
 } from './response-schemas.ts';
 import { type Endpoint, type Operation, ROUTES, type Route, WRITE_OPERATIONS } from './routes.ts';
 
-export interface OpenApiContext {
+interface OpenApiContext {
   /** URL of the namespace as called, without a final slash. */
   serverUrl: string;
   title: string;
@@ -122,7 +122,6 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 };
 
-/** Of the operations whose response is not JSON. */
 const MEDIA_TYPES: Partial<Record<Operation, string>> = { calendar: 'text/calendar', feed: 'application/atom+xml' };
 
 /** The document of The Events Calendar lacks creates, and what this gateway adds. */

@@ -70,9 +70,8 @@ export interface ParamType {
   verify?: (value: unknown, checks: ReferenceChecks) => boolean | Promise<boolean>;
   /** Instead of `verify` and `parse`: finds what the value refers to, slugs -> ids. Undefined: the value is refused. */
   resolve?: (value: unknown, checks: ReferenceChecks) => Promise<unknown>;
-  /** The error of a refused value, instead of "Invalid parameter." */
+  /** Of a refused value, instead of "Invalid parameter." */
   error?: { code: string; message: string };
-  /** Second stage: the JSON type. */
   jsonType?: JsonType;
   /** Converts a valid value for the use case. Absent: the value is used as sent. */
   parse?: (value: unknown) => unknown;

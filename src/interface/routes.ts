@@ -15,7 +15,6 @@ import {
   slugParameters,
 } from './parameters.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Operation =
   | 'describe'
   | 'document'
@@ -32,7 +31,7 @@ export type Operation =
 export const WRITE_OPERATIONS: ReadonlySet<Operation> = new Set(['create', 'update', 'delete']);
 
 export interface Endpoint {
-  methods: Method[];
+  methods: readonly string[];
   operation: Operation;
   parameters: readonly Parameter[];
 }

@@ -14,7 +14,6 @@ export interface Limit {
   elementCharacters?: number;
 }
 
-/** The limits that parameters and fields choose from. */
 export const SIZES = {
   flag: { characters: 100 },
   number: { characters: 100 },
@@ -60,7 +59,6 @@ export const GLOBAL_LIMITS: Readonly<Record<string, Limit>> = {
 /** A longer header counts as absent. `headerBytes` of src/fixed-limits.ts bounds all headers together. */
 export const MAX_HEADER_CHARACTERS = {
   acceptEncoding: 500,
-  methodOverride: 20,
   ifNoneMatch: 4096,
   forwardedFor: 2000,
 };

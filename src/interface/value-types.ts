@@ -10,7 +10,6 @@ import type { Parameter, ParamType, ReferenceChecks } from './parameter.ts';
 
 // Plain values
 
-/** A count from 1: `page`, `per_page`. */
 export const count: ParamType = {
   schema: { type: 'integer' },
   hint: 'Write a whole number of at least 1.',
@@ -58,9 +57,7 @@ const numberBetween = (min: number, max: number): ParamType => ({
   parse: parseNumber,
 });
 
-/** Degrees; positive in the north. */
 export const latitude = numberBetween(-90, 90);
-/** Degrees; positive in the east. */
 export const longitude = numberBetween(-180, 180);
 /** At most half the way around the Earth, rounded up: no place is further away. */
 export const distanceKm = numberBetween(0, 20_038);
@@ -143,7 +140,7 @@ export function someOf(words: readonly string[]): ParamType {
 
 const SOURCE_NAME = /^[a-z0-9-]{1,40}$/;
 
-/** Names of sources. One that no source has matches no event. */
+/** One that no source has matches no event. */
 export const sourceNames: ParamType = {
   schema: { type: 'array', items: { type: 'string', pattern: SOURCE_NAME.source } },
   hint: 'Write one or several names of sources, such as library.',
@@ -236,22 +233,14 @@ export const date: ParamType = {
   jsonType: 'string',
 };
 
-/** The parts of a token of `/changes`. */
-export interface ChangeToken {
-  siteKey: string;
-  epoch: string;
-  number: number;
-  first: number;
-  scanS: number;
-}
-
+/** Of `/changes`: the key of the site, and a `JournalPosition` (src/store/change-journal.ts). */
 const CHANGE_TOKEN = /^([\w-]{8})\.([\w-]{12})\.(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/;
 
 export const changeToken: ParamType = {
   schema: { type: 'string' },
   hint: 'Write the next_token of an earlier response.',
   accepts: (value) => typeof value === 'string' && CHANGE_TOKEN.test(value),
-  parse: (value): ChangeToken => {
+  parse(value) {
     const [, siteKey = '', epoch = '', number, first, scanS] = CHANGE_TOKEN.exec(String(value)) ?? [];
     return { siteKey, epoch, number: Number(number), first: Number(first), scanS: Number(scanS) };
   },
@@ -380,7 +369,7 @@ export function parseLinkedItems(value: unknown): unknown[] {
   return items.every(isEmpty) ? [] : items;
 }
 
-/** The form field `organizer[0][organizer]` arrives as an object with the keys 0, 1, ... */
+/** PHP's `json_encode` makes `{"0": 12, "2": 13}` of a list of three from which `array_filter` has taken one. */
 function isNumbered(value: Record<string, unknown>): boolean {
   const keys = Object.keys(value);
   return keys.length > 0 && keys.every((key) => /^\d+$/.test(key));
@@ -401,7 +390,6 @@ async function isCategory(value: unknown, checks: ReferenceChecks): Promise<bool
     : checks.exists('category', id);
 }
 
-/** Existing terms by id, slug or name. */
 export function existingTerms(kind: TermKind): ParamType {
   return {
     schema: TERM_LIST,

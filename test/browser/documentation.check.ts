@@ -125,7 +125,7 @@ describe('the documentation page', () => {
 
   it('links to the calendar and back', async () => {
     const page = await documentation();
-    await page.getByRole('link', { name: 'Calendar', exact: true }).click();
+    await page.locator('header .name').click();
     await page.locator('#events [data-event]:visible').first().waitFor();
     await page.getByRole('link', { name: 'For developers' }).click();
     await page.locator('.opblock').first().waitFor();

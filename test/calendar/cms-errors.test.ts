@@ -18,7 +18,7 @@ const response = {
 describe('a route that the CMS lacks', () => {
   for (const kind of ['event', 'venue', 'organizer', 'category', 'tag'] as const) {
     it(`is 503, and the error names the route: ${kind}`, () => {
-      const error = cmsToApiError(rejection(response, 'POST', '/wp/v2/events'), { kind, id: 7, anonymous: false });
+      const error = cmsToApiError(rejection(response, 'POST', '/wp/v2/events'), { kind, id: 7 });
       expect(error).to.be.instanceOf(ApiError);
       const { status, code, message, headers } = error as ApiError;
       expect({ status, code }).to.deep.equal({ status: 503, code: 'calendar_upstream_away' });
@@ -31,7 +31,7 @@ describe('a route that the CMS lacks', () => {
 describe('a field that the CMS refuses', () => {
   const paramsOf = (field: string): unknown => {
     const rejected = new CmsRejected('invalid', 'No.', { status: 400, fields: [field] });
-    return (cmsToApiError(rejected, { kind: 'venue', anonymous: false }) as ApiError).data?.params;
+    return (cmsToApiError(rejected, { kind: 'venue' }) as ApiError).data?.params;
   };
 
   it('is named by the parameter of the title if it is the title', () => {

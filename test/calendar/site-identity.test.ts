@@ -1,4 +1,4 @@
-// The ids of events that are valid everywhere: two sites in folders of one host count their events alike.
+// The ids of events that are valid everywhere: two sites in folders of one host count their events alike. The site's name.
 
 import { expect } from 'chai';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
@@ -32,5 +32,25 @@ describe('ids of a site in a folder', () => {
     const { text } = await gateway.request('/events.atom?include=5');
     // The authority of a tag URI is a host alone (RFC 4151).
     expect(text).to.include('<id>tag:cms.example,2000:town/theatre/event-5</id>');
+  });
+});
+
+describe('the name of a site', () => {
+  it('is text, though WordPress stores it as HTML, in the document, feeds and tools', async () => {
+    const cms = createFakeCms(() => NOW_MS);
+    // As `sanitize_option` of WordPress stores "Tom & Jerry".
+    cms.siteFacts = { ...cms.siteFacts, name: 'Tom &amp; Jerry' };
+    const gateway = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS, nowMs: () => NOW_MS });
+    try {
+      expect((await gateway.request('/doc')).body.info.title).to.equal('Tom & Jerry');
+      expect((await gateway.request('/events.ics')).text).to.include('\r\nX-WR-CALNAME:Tom & Jerry\r\n');
+      const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+      const json = { jsonrpc: '2.0', id: 1, method: 'initialize', params: client };
+      const accept = 'application/json, text/event-stream';
+      const { body } = await gateway.requestPath('/mcp', { method: 'POST', json, headers: { accept } });
+      expect(body.result.serverInfo.title).to.equal('Tom & Jerry');
+    } finally {
+      await gateway.stop();
+    }
   });
 });

@@ -3,7 +3,7 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import type { PeersPort } from '../../src/calendar/cms-records.ts';
-import { createRequestPolls, type PollClock, waitForToken } from '../../src/http/consistency-token.ts';
+import { createRequestPolls, waitForToken } from '../../src/http/consistency-token.ts';
 import type { Context } from '../../src/http/state.ts';
 import type { Sync } from '../../src/sync/sync.ts';
 
@@ -23,7 +23,7 @@ describe('a request that waits for its consistency token', () => {
     const sync = { poll: async () => polls.push(nowMs) > 0, state: () => ({ failures }) } as unknown as Sync;
     const wait = (ms: number) =>
       new Promise<false>((resolve) => void waiting.push({ untilMs: nowMs + ms, resolve: () => resolve(false) }));
-    const clock: PollClock = { nowMs: () => nowMs, wait };
+    const clock = { nowMs: () => nowMs, wait };
     const peers = { reaches: (...args: Parameters<PeersPort['reaches']>) => reaches(...args) } as PeersPort;
     middleware = waitForToken(peers, createRequestPolls(sync, clock));
   });

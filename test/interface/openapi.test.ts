@@ -102,7 +102,7 @@ describe('OpenAPI document', () => {
     };
     const ofTrash: readonly string[] = ['in-trash', 'no-trash'];
     for (const kind of Object.keys(USUAL_STATUS) as RejectionKind[]) {
-      const { status } = cmsToApiError(new CmsRejected(kind, 'No.'), { kind: 'event', anonymous: false }) as ApiError;
+      const { status } = cmsToApiError(new CmsRejected(kind, 'No.'), { kind: 'event' }) as ApiError;
       for (const [name, [path, method]] of Object.entries(writes))
         if (name === 'delete' || !ofTrash.includes(kind))
           expect(

@@ -2,8 +2,9 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type CostSettings, normalizeCost, numericCost, serializeCost } from '../../src/calendar/cost.ts';
+import { normalizeCost, numericCost, serializeCost } from '../../src/calendar/cost.ts';
 import type { CmsRecord } from '../../src/cms/port.ts';
+import type { Config } from '../../src/config-schema.ts';
 import { FIELDS } from '../../src/interface/fields.ts';
 import type { KindMapping } from '../../src/mapping/mapping.ts';
 import { parsePath, readAt } from '../../src/mapping/paths.ts';
@@ -35,7 +36,7 @@ function read({ mapping, key, path }: Subject, stored: unknown): unknown {
 const write = ({ mapping, key, path }: Subject, value: unknown): unknown =>
   readAt(mapping.write({ [key]: value } as never, { site }), path);
 
-const SETTINGS: CostSettings = { symbol: '$', position: 'prefix', code: '' };
+const SETTINGS: Config['cost'] = { symbol: '$', position: 'prefix', code: '' };
 /** The value that a client reads. */
 const shown = (key: string, value: unknown): unknown =>
   key === 'cost' ? decodeEntities(serializeCost(decodeCost(String(value)), SETTINGS).fields.cost) : value;
@@ -82,7 +83,7 @@ describe('field types of plugins', () => {
       .map(([digits, scale]) => digits / 10 ** scale);
     const settings = fc.record({
       symbol: fc.constantFrom('$', '€', 'CHF', 'kr'),
-      position: fc.constantFrom<CostSettings['position']>('prefix', 'postfix'),
+      position: fc.constantFrom<Config['cost']['position']>('prefix', 'postfix'),
       code: fc.constant(''),
     });
     fc.assert(

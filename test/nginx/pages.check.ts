@@ -84,7 +84,7 @@ describe('below a path of another site', () => {
     await tried.locator('.live-responses-table').waitFor();
     expect(await tried.locator('.request-url').textContent()).to.include(`${nginx.url}${MOUNT}/venues`);
     expect(await tried.locator('.live-responses-table .response-col_status').last().textContent()).to.equal('200');
-    await page.getByRole('link', { name: 'Calendar', exact: true }).click();
+    await page.locator('header .name').click();
     await page.locator('#events [data-event]:visible').filter({ hasText: 'Behind nginx' }).waitFor();
   });
 });

@@ -59,7 +59,7 @@ describe('a gateway that cannot start', function () {
     for (const name of ['CALENDAR_PORT', 'CALENDAR_ADMIN_PORT'])
       await refuses(
         { env: { [name]: port } },
-        new RegExp(`port ${port} on 127.0.0.1: another process listens there`),
+        new RegExp(`port ${port} on 127.0.0.1: listen EADDRINUSE: address already in use`),
         new RegExp(`Choose another port \\(${name}\\)`),
       );
   });

@@ -4,14 +4,12 @@
 import { Feed } from 'feed';
 import { changesGone, eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/parameter.ts';
-import type { ChangeToken } from '../../interface/value-types.ts';
 import { type Site, siteName } from '../../model/records.ts';
-import { type CancelledEvent, toldChange } from '../../store/change-journal.ts';
+import { type CancelledEvent, type JournalPosition, toldChange } from '../../store/change-journal.ts';
 import { getRecord } from '../../store/records.ts';
 import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
-import { wholeDays } from '../../time/wall-time.ts';
 import { eventList } from '../event-reads.ts';
 import { assertPageExists, assertServable, type ListPage, type PageSizes, urlParams } from '../list-response.ts';
 import { singlePost } from '../read-post.ts';
@@ -28,6 +26,7 @@ import {
   linesOf,
   placeOf,
   titleOf,
+  whenOf,
 } from './icalendar.ts';
 
 /** A calendar app shows one file, and follows no links to further pages. */
@@ -74,7 +73,8 @@ function* feedSteps<T>(page: ListPage, request: ApiRequest, { write, respond }: 
 const listFeed = <T>(input: Input, request: ApiRequest, format: FeedFormat<T>): Promise<ApiResponse> =>
   eventList(input, request, format.pageSizes, (page) => feedSteps(page, request, format));
 
-const nameOf = ({ services }: ApiRequest): string => decodeEntities(services.site().name) || 'Calendar';
+export const calendarName = ({ services }: Pick<ApiRequest, 'services'>): string =>
+  decodeEntities(services.site().name) || 'Calendar';
 
 /** Each use case throws `ApiError` and `CmsUnavailable`, as the JSON response with the same events does. */
 export const feeds = {
@@ -85,7 +85,7 @@ export const feeds = {
       respond(items) {
         const events = items.filter((event) => event !== undefined);
         const url = `${request.baseUrl}/events.ics${queryOf(input)}`;
-        return { body: calendarFile(events, { name: nameOf(request), url }), headers: calendarHeaders('events') };
+        return { body: calendarFile(events, { name: calendarName(request), url }), headers: calendarHeaders('events') };
       },
     }),
 
@@ -101,7 +101,7 @@ export const feeds = {
     const url = `${request.baseUrl}/events/${id}.ics`;
     const written = calendarEvent(event, siteName(site()));
     if (!written) throw eventWithoutDate();
-    const body = calendarFile([written], { name: nameOf(request), url });
+    const body = calendarFile([written], { name: calendarName(request), url });
     return { ...rest, body, headers: calendarHeaders(`event-${id}`) };
   },
 
@@ -111,7 +111,7 @@ export const feeds = {
       write: atomEntry,
       respond(items) {
         const url = `${request.baseUrl}/events.atom${queryOf(input)}`;
-        const body = utf8(atomText(items, { name: nameOf(request), site: request.services.site(), url }));
+        const body = utf8(atomText(items, { name: calendarName(request), site: request.services.site(), url }));
         return { body, headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' } };
       },
     }),
@@ -193,16 +193,6 @@ function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarIn
   return feed.atom1();
 }
 
-/** `2027-03-12`, `2027-03-12 to 2027-03-14` or `2027-03-12 19:00 to 21:00 (Europe/Berlin)`; empty without a date. */
-function whenOf({ start_date: start, end_date: end, all_day, timezone }: FeedEvent): string {
-  if (start === '') return '';
-  const [firstDay, lastDay] = all_day ? wholeDays(start, end) : [start.slice(0, 10), end.slice(0, 10)];
-  if (all_day) return firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
-  const until = firstDay === lastDay ? end.slice(11, 16) : end.slice(0, 16);
-  const zone = textLine(timezone);
-  return `${start.slice(0, 16)}${end > start ? ` to ${until}` : ''} (${zone})`;
-}
-
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 1000;
 /** After this time a response is built again, although nothing changed: `scanS` of its token may be a later scan. */
@@ -219,7 +209,7 @@ export function changesSince({ values }: Input, { services }: ApiRequest): ApiRe
   const replicaVersion = replica.version;
   /** Tokens of another site mean nothing here. */
   const siteKey = contentHash(`${site().url} ${mapping.name}`).slice(0, 8);
-  const since = values.since as ChangeToken | undefined;
+  const since = values.since as (JournalPosition & { siteKey: string }) | undefined;
   const limit = Math.min(Number(values.limit ?? DEFAULT_LIMIT), MAX_LIMIT);
   const isOfSite = since === undefined || since.siteKey === siteKey;
   const page = isOfSite ? journal.since(since ?? journal.head(), limit) : undefined;

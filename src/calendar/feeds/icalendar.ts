@@ -38,7 +38,7 @@ export type FeedEvent = ShownState & {
   categories: { name: string }[];
 };
 
-interface FeedVenue extends PostalAddress {
+export interface FeedVenue extends PostalAddress {
   /** A list if a password protects the venue. */
   venue: string | [];
 }
@@ -48,9 +48,7 @@ export interface CalendarInfo {
   url: string;
 }
 
-/** How often a calendar app should ask again. */
 const REFRESH_S = 3600;
-const MAX_URL = 2000;
 const MAX_DESCRIPTION = 2000;
 /** Years have four digits in iCalendar. */
 const LAST_DAY_MS = Date.UTC(9999, 11, 31);
@@ -58,7 +56,7 @@ const LAST_DAY_MS = Date.UTC(9999, 11, 31);
 const SEQUENCE_START_MS = Date.UTC(2000, 0, 1);
 
 /** A VEVENT with folded lines. `zoneYears`: the zone that its times name; undefined if they are in UTC. */
-export interface CalendarEvent {
+interface CalendarEvent {
   bytes: Buffer;
   zoneYears: ZoneYears | undefined;
 }
@@ -114,6 +112,16 @@ function statusOf({ status, event_status: state }: FeedEvent): ICalEventStatus |
 /** The title: few calendar apps show a status. */
 export const titleOf = (event: FeedEvent): string => withState(event, textLine(event.title));
 
+/** `2027-03-12`, `2027-03-12 to 2027-03-14` or `2027-03-12 19:00 to 21:00 (Europe/Berlin)`; empty without a date. */
+export function whenOf({ start_date: start, end_date: end, all_day, timezone }: FeedEvent): string {
+  if (start === '') return '';
+  const [firstDay, lastDay] = all_day ? wholeDays(start, end) : [start.slice(0, 10), end.slice(0, 10)];
+  if (all_day) return firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
+  const until = firstDay === lastDay ? end.slice(11, 16) : end.slice(0, 16);
+  const zone = textLine(timezone);
+  return `${start.slice(0, 16)}${end > start ? ` to ${until}` : ''} (${zone})`;
+}
+
 /** The text, cut; before it `Cancelled: Illness`, if the CMS gives a reason of the state. */
 export function linesOf(event: FeedEvent, html: string, maxCharacters: number): string[] {
   const reason = textLine(event.event_status_reason ?? '');
@@ -124,7 +132,7 @@ export function linesOf(event: FeedEvent, html: string, maxCharacters: number): 
 function eventData(event: FeedEvent, site: string): Omit<ICalEventData, 'start'> {
   const changedMs = lastChangeMs(event);
   const location = placeOf(event);
-  const page = shortAddress(event.url);
+  const page = webAddress(event.url);
   return {
     id: `event-${event.id}@${site}`,
     sequence: Math.max(0, Math.floor((changedMs - SEQUENCE_START_MS) / 1000)),
@@ -139,8 +147,6 @@ function eventData(event: FeedEvent, site: string): Omit<ICalEventData, 'start'>
     status: statusOf(event),
   };
 }
-
-const shortAddress = (url = ''): string | undefined => (url.length > MAX_URL ? undefined : webAddress(url));
 
 /** The last change of an event; its publication if the CMS gives no change, 1970 if it gives neither. */
 export const lastChangeMs = ({ modified_utc, date_utc }: FeedEvent): number =>
@@ -192,7 +198,7 @@ export function placeOf({ venue, online_url: online }: Pick<FeedEvent, 'venue' |
       typeof name === 'string' ? [name, postalAddress(address)].filter(Boolean).join(', ') : '',
     );
   const names = textLine(places.filter((place) => place !== '').join('; '));
-  return [names, shortAddress(online) ?? ''].filter((place) => place !== '').join('; ');
+  return [names, webAddress(online) ?? ''].filter((place) => place !== '').join('; ');
 }
 
 /** Zones of earlier years have seconds in their offsets: events before this year are written in UTC. */

@@ -15,10 +15,7 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Headers': 'Authorization, Content-Type, Mcp-Protocol-Version',
 };
 
-/**
- * Answers `/mcp`. Each call of a tool becomes a request to the API, which `app` handles like every other one:
- * rights and limits are those of the API.
- */
+/** Each call of a tool becomes a request to `app`: rights and limits are those of the API. */
 export function mcp(app: Koa<State>, options: McpOptions): Middleware {
   const { publicUrl, config } = options;
   const readBody = createBodyReader(config.limits);
@@ -46,7 +43,7 @@ export function mcp(app: Koa<State>, options: McpOptions): Middleware {
       return;
     }
     // A list of messages is no object, and so none of them: one request is one call.
-    const message = ctx.req.readableEnded ? {} : await readBody(ctx);
+    const message = await readBody(ctx);
     loaded ??= import('./server.ts').then(({ createMcpServer }) => createMcpServer(app.callback(), options));
     const answer = await loaded;
     const response = await answer(ctx, message);

@@ -16,6 +16,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { Ajv } from 'ajv';
+import { calendarName } from '../../calendar/feeds/event-feeds.ts';
 import type { Services } from '../../calendar/services.ts';
 import { type Config, NAMESPACE } from '../../config-schema.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -65,7 +66,7 @@ export function createMcpServer(listener: RequestListener, options: McpOptions):
   }
 
   return async function answer(ctx, message) {
-    const info = { name: 'calendar-gateway', title: options.services.site().name || 'Calendar', version: VERSION };
+    const info = { name: 'calendar-gateway', title: calendarName(options), version: VERSION };
     const capabilities = { tools: {} };
     const server = new Server(info, { capabilities, instructions: INSTRUCTIONS, jsonSchemaValidator });
     server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed }));

@@ -1,20 +1,13 @@
 // Responses of the API as plain text: without HTML, and each time with its zone.
 
-import { type FeedEvent, linesOf, placeOf, titleOf } from '../../calendar/feeds/icalendar.ts';
+import { type FeedEvent, linesOf, placeOf, titleOf, whenOf } from '../../calendar/feeds/icalendar.ts';
 import { isObject, type JsonObject, objectOrEmpty } from '../../model/json.ts';
 import { isTermKind, type Kind, PLURALS } from '../../model/records.ts';
 import { textLine } from '../../text/html.ts';
 import { postalAddress } from '../../text/text.ts';
-import { wholeDays } from '../../time/wall-time.ts';
 
 const MAX_DESCRIPTION = 10_000;
 const MAX_EXCERPT = 300;
-
-/** `2027-05-01 19:30 to 2027-05-01 22:00, Europe/Berlin`; the days alone of an event that lasts whole days. */
-function timesOf({ all_day: isAllDay, start_date: start, end_date: end, timezone }: FeedEvent): string {
-  const [from, to] = isAllDay ? wholeDays(start, end) : [start.slice(0, 16), end.slice(0, 16)];
-  return `${from === to ? from : `${from} to ${to}`}, ${isAllDay ? 'whole days, ' : ''}${timezone}`;
-}
 
 const namesOf = (value: unknown, name: string): string =>
   [value]
@@ -30,7 +23,7 @@ function textOfEvent(body: JsonObject, html: string, maxCharacters: number): str
   const state = event.status === 'publish' ? '' : ` (${event.status})`;
   const lines = [
     `Event ${event.id}: ${titleOf(event)}${state}`.trimEnd(),
-    event.start_date === '' ? '' : timesOf(event),
+    whenOf(event),
     ...labelled('Event status', event.event_status ?? ''),
     placeOf(event),
     ...labelled('Organizer', namesOf(body.organizer, 'organizer')),
@@ -45,7 +38,6 @@ function textOfEvent(body: JsonObject, html: string, maxCharacters: number): str
 export const eventText = (body: JsonObject): string =>
   textOfEvent(body, String(body.description ?? ''), MAX_DESCRIPTION);
 
-/** A venue, an organizer or a term. */
 function lineOf(kind: Kind, record: JsonObject): string {
   const name = namesOf(record, isTermKind(kind) ? 'name' : kind);
   const place = kind === 'venue' ? textLine(postalAddress(record)) : '';

@@ -1,11 +1,11 @@
 // What the pages consist of in bytes: static files with a version in their URL, and rendered pages.
 
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Context } from 'koa';
+import { contentHash } from '../../calendar/rendered-records.ts';
 
 export interface Asset {
   /** Decides on the type: `.css`. */
@@ -33,11 +33,9 @@ export function readAssets(specifiers: readonly string[]): Assets {
 
 export function asset(extension: string, data: string | Buffer): Asset {
   const content = Buffer.from(data);
-  const version = createHash('sha256').update(content).digest('base64url').slice(0, 12);
-  return { extension, version, content };
+  return { extension, version: contentHash(content), content };
 }
 
-/** The URL of an asset with its version, relative to the page. */
 export const assetUrl = (name: string, assets: Assets): string => `-/assets/${name}?v=${assets.get(name)!.version}`;
 
 /** @param cacheControl by default, caches may store a URL with the current version forever, and revalidate others */

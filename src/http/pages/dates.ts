@@ -1,14 +1,10 @@
 // The days of events, and dates and times as the pages write them.
 
+import type { FeedEvent } from '../../calendar/feeds/icalendar.ts';
 import { DAY_MS, dayStartMs, formatWallTime, parseWallTime, wholeDays } from '../../time/wall-time.ts';
 
-/** The times of an event in a response of the API: wall times. `all_day` is null if a password protects the event. */
-export type ShownTimes = {
-  start_date: string;
-  end_date: string;
-  all_day: boolean | null;
-  timezone_abbr: string;
-};
+/** The times of an event in a response of the API. */
+export type ShownTimes = Pick<FeedEvent, 'start_date' | 'end_date' | 'all_day'> & { timezone_abbr: string };
 
 /** Days as `YYYY-MM-DD`; of an event of one day both are the same. */
 interface DaySpan {
@@ -68,7 +64,7 @@ type DateTexts = Record<'today' | 'tomorrow' | 'allDay', string>;
 export class Dates {
   readonly #formats: ReturnType<typeof formatsOf>;
   readonly #texts: DateTexts;
-  /** The first day of the week, 0 for Sunday. */
+  /** 0 is Sunday. */
   readonly firstWeekday: number;
 
   constructor(locale: string, texts: DateTexts) {

@@ -5,12 +5,11 @@ import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { parseWallTime, wholeDays } from '../../time/wall-time.ts';
 import { offsetText } from '../../time/zones.ts';
-import { pricesOf, TEXTS } from './language.ts';
+import { pricesOf } from './language.ts';
 import { Html } from './page-template.ts';
 import type { PublicEvent, Venue } from './read-events.ts';
 
 const MAX_DESCRIPTION_CHARACTERS = 300;
-const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 
 type UrlOf = (id: number) => string;
 
@@ -62,7 +61,7 @@ function place({ venue, address, zip, city, stateprovince, country }: Venue): ob
     postalCode: textLine(zip ?? ''),
     addressLocality: textLine(city ?? ''),
     addressRegion: textLine(stateprovince ?? ''),
-    addressCountry: country ? (countryCode(textLine(country)) ?? textLine(country)) : '',
+    addressCountry: textLine(country ?? ''),
   }).filter(([, part]) => part !== '');
   if (typeof venue !== 'string' || parts.length === 0) return undefined;
   return {
@@ -70,29 +69,6 @@ function place({ venue, address, zip, city, stateprovince, country }: Venue): ob
     name: textLine(venue),
     address: { '@type': 'PostalAddress', ...Object.fromEntries(parts) },
   };
-}
-
-let countries: Map<string, string> | undefined;
-
-/** The two letters (ISO 3166-1) of each country by its name in each language of the pages, in lower case. */
-function countryNames(): Map<string, string> {
-  const names = Object.keys(TEXTS).map(
-    (language) => new Intl.DisplayNames(language, { type: 'region', fallback: 'none' }),
-  );
-  const codes = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
-  // An old code, such as `DD`, has the name of a new one.
-  const current = codes.filter((code) => names[0]!.of(code) && new Intl.Locale(`und-${code}`).region === code);
-  const named = current.flatMap((code) =>
-    [code, ...names.map((each) => each.of(code) ?? code)].map((name) => [name, code]),
-  );
-  return new Map([...named, ['usa', 'US'], ['uk', 'GB']].map(([name, code]) => [name!.toLowerCase(), code!]));
-}
-
-/** `US` for `United States`, `DE` for `Allemagne`; undefined for an unknown name. */
-export function countryCode(name: string): string | undefined {
-  // Takes some milliseconds at the first use.
-  countries ??= countryNames();
-  return countries.get(name.trim().toLowerCase());
 }
 
 function organizers({ organizer }: PublicEvent): object {
@@ -104,16 +80,13 @@ function organizers({ organizer }: PublicEvent): object {
   return named.length === 0 ? {} : { organizer: named };
 }
 
-/** `price` is the lowest one, as Google defines it; a range has both beside it. */
+/** `price` is the lowest one, as Google defines it. */
 function offers(event: PublicEvent, isCurrencyKnown: boolean): object {
   const { currency_symbol: symbol, currency_code: code } = event.cost_details;
   const prices = isCurrencyKnown || symbol + code !== '' ? pricesOf(event) : undefined;
   const free = event.cost === 'Free' || prices?.highest === 0 ? { isAccessibleForFree: true } : {};
   if (!prices) return free;
-  const { lowest, highest, currency: priceCurrency } = prices;
-  const range = { '@type': 'PriceSpecification', minPrice: lowest, maxPrice: highest, priceCurrency };
-  const specification = lowest === highest ? {} : { priceSpecification: range };
-  return { ...free, offers: { '@type': 'Offer', price: lowest, priceCurrency, ...specification } };
+  return { ...free, offers: { '@type': 'Offer', price: prices.lowest, priceCurrency: prices.currency } };
 }
 
 function dates(event: PublicEvent): object {

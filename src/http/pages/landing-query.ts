@@ -26,7 +26,6 @@ export interface LandingQuery {
   page?: number | undefined;
   /** A search of past events, the latest first. */
   past?: true | undefined;
-  /** Shows the details of this event. */
   event?: number | undefined;
   /** Ids as text. */
   filters: Partial<Record<Filter, string>>;

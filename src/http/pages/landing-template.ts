@@ -49,7 +49,6 @@ export const backLink = ({ root, language: { texts } }: Brand, query: LandingQue
   html`<p class="back"><a href="${root}${hrefOf(query, { event: undefined })}">${texts.allEvents}</a></p>`;
 
 interface EventsView extends MonthView {
-  /** The days of the list. */
   range: DayRange;
   list: EventList;
   /** Undefined if the query asks for the list. */
@@ -58,7 +57,6 @@ interface EventsView extends MonthView {
   /** The next event, if the shown days have none. */
   next: PublicEvent | undefined;
   name: string;
-  /** The address of the events as an iCalendar file. */
   calendarFile: string;
 }
 

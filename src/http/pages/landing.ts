@@ -56,7 +56,6 @@ const MAX_SITEMAP_EVENTS = 1000;
 
 export class Landing {
   readonly #options: LandingOptions;
-  /** The API's absolute address. */
   readonly #base: string;
   /** Concurrent requests for a page share one rendering, as long as the cache has room for it. */
   readonly #pages = new LRUCache<string, Asset, Rendering>({

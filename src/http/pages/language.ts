@@ -87,19 +87,12 @@ export class Language {
   }
 }
 
-interface Prices {
-  /** An ISO code. */
-  currency: string;
-  /** Free is 0. */
-  lowest: number;
-  highest: number;
-}
-
 /**
- * The prices of an event as numbers. Undefined without a currency, so in lists, which have no `json_ld`; and for a cost
- * with words beside amounts and currency: `10–15 €` has none, `20 per family` has `per family`.
+ * The prices of an event as numbers, 0 for free, and the ISO code of their currency. Undefined without a currency, so
+ * in lists, which have no `json_ld`; and for a cost with words beside amounts and currency: `10–15 €` has none,
+ * `20 per family` has `per family`.
  */
-export function pricesOf(event: PublicEvent): Prices | undefined {
+export function pricesOf(event: PublicEvent) {
   if (event.cost === '') return undefined;
   const { values } = event.cost_details;
   const currency = event.json_ld?.offers?.priceCurrency;

@@ -11,7 +11,6 @@ export interface MonthView {
   query: LandingQuery;
   today: string;
   language: Language;
-  /** The shown month, `YYYY-MM`. */
   month: string;
   /** A CSS class with the colour of the event's category. */
   colorClass: (event: PublicEvent) => string;

@@ -24,16 +24,13 @@ function htmlOf(value: HtmlValue): string {
 export const html = (strings: TemplateStringsArray, ...values: HtmlValue[]): Html =>
   new Html(strings.map((string, i) => string + htmlOf(values[i])).join(''));
 
-/** What all pages show of the gateway and its operator. */
 export interface Brand {
-  /** The name of the calendar. */
   name: string;
   /** The address of the logo; absent: the gateway's own icon. */
   logo: string | undefined;
   language: Language;
   /** What leads from the page to the address of the calendar: nothing, or `../`. */
   root: string;
-  /** The address of an asset, relative to the page. */
   asset: (name: string) => string;
 }
 
@@ -41,17 +38,12 @@ interface HtmlPage {
   title: string;
   /** Links and metadata, besides those of every page. */
   head: Html;
-  /** Links of the bar. */
-  nav?: Html;
   body: Html;
   /** Attributes of `html`. */
   data?: Html | undefined;
 }
 
-export function pageFrame(
-  { name, logo, language, root, asset }: Brand,
-  { title, head, nav, body, data }: HtmlPage,
-): Html {
+export function pageFrame({ name, logo, language, root, asset }: Brand, { title, head, body, data }: HtmlPage): Html {
   const { tag, texts } = language;
   const icon = logo ?? asset('icon.svg');
   return html`${new Html('<!doctype html>')}
@@ -69,7 +61,6 @@ ${head}
 <a class="skip" href="#main">${texts.skip}</a>
 <header class="bar">
 <a class="name" href="${root}./"><img src="${icon}" alt=""> <span>${name}</span></a>
-${nav && html`<nav aria-label="${texts.pages}">${nav}</nav>`}
 </header>
 ${body}
 </body>

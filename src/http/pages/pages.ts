@@ -124,7 +124,6 @@ function setPageHeaders(ctx: Context): void {
   ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
 }
 
-/** Swagger UI fills the page. */
 function sendDocumentation(ctx: Context, options: PagesOptions, assets: Assets): Promise<void> {
   const brand = brandOf(options, assets, languageOf('en'));
   const mounts = options.mounts.map((mount) => mount.slice(1));
@@ -135,7 +134,6 @@ function sendDocumentation(ctx: Context, options: PagesOptions, assets: Assets):
 <link rel="stylesheet" href="${brand.asset('documentation.css')}">
 <script defer src="${brand.asset('swagger-ui-bundle.js')}"></script>
 <script type="module" src="${brand.asset('documentation.mjs')}"></script>`,
-    ...(options.config.landing ? { nav: html`<a href="./">Calendar</a>` } : {}),
     body: html`<div id="main" tabindex="-1" data-mounts="${mounts.join(' ')}">
 <div id="interface"><p class="waiting">Reading the description of the API</p></div>
 <noscript><p class="waiting">This page needs JavaScript. The description itself:

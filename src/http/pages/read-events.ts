@@ -1,11 +1,10 @@
 // Reads what the landing page shows: events, and the options of its filters, through the public API in this process.
 
-import type { FeedEvent } from '../../calendar/feeds/icalendar.ts';
+import type { FeedEvent, FeedVenue } from '../../calendar/feeds/icalendar.ts';
 import { soloTurn } from '../../calendar/turns.ts';
 import { ApiError } from '../../errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { textLine } from '../../text/html.ts';
-import type { PostalAddress } from '../../text/text.ts';
 import type { PublicRead } from '../endpoints.ts';
 import { addDays, type ShownTimes } from './dates.ts';
 import type { LandingQuery } from './landing-query.ts';
@@ -22,10 +21,7 @@ interface Linked {
   website?: string;
 }
 
-/** `venue` is a list if a password protects the venue. */
-export interface Venue extends Linked, PostalAddress {
-  venue: string | [];
-}
+export type Venue = Linked & FeedVenue;
 
 export interface Organizer extends Linked {
   organizer: string | [];
@@ -140,7 +136,6 @@ export class EventReader {
     }
   }
 
-  /** The first records of a list, of as many pages as that takes. */
   async #all(collection: string, query: Record<string, string>): Promise<JsonObject[]> {
     const records: JsonObject[] = [];
     for (let number = 1, pages = 1; number <= pages && records.length < MAX_OPTIONS; number++) {

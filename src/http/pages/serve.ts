@@ -5,7 +5,6 @@ import { createMountFinder, type MountOptions } from '../read-request.ts';
 import type { Context, Middleware } from '../state.ts';
 
 export interface Pages {
-  /** The pages and their assets, by path. */
   byPath: ReadonlyMap<string, (ctx: Context) => void | Promise<void>>;
   /** Explains an error to people; undefined if the operator wants no landing page. */
   explain: ((ctx: Context, error: ApiResponse) => Promise<void>) | undefined;

@@ -139,7 +139,7 @@ describe('/mcp', () => {
       const text = textOf(await call('get_event', { id: 1 }));
       expect(text.split('\n').slice(0, 5)).to.deep.equal([
         'Event 1: Drums & Bass',
-        '2027-03-12 19:00 to 2027-03-12 21:00, Europe/Berlin',
+        '2027-03-12 19:00 to 21:00 (Europe/Berlin)',
         'Old Pier, Gullhaven',
         'Organizer: Music Society',
         'Categories: Concerts',

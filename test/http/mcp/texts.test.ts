@@ -8,7 +8,7 @@ const EVENT = {
   ...{ all_day: false, start_date: '2027-05-01 19:30:00', end_date: '2027-05-01 22:00:00', timezone: 'Europe/Berlin' },
   ...{ venue: [], organizer: [], categories: [], cost: '', description: '' },
 };
-const TIMES = '2027-05-01 19:30 to 2027-05-01 22:00, Europe/Berlin';
+const TIMES = '2027-05-01 19:30 to 22:00 (Europe/Berlin)';
 
 describe('the text of an event', () => {
   const linesOf = (changes: object = {}) => eventText({ ...EVENT, ...changes }).split('\n');
