@@ -1,5 +1,6 @@
 // The routes: finds the endpoint of a request in the route table, validates the parameters and runs the use case.
 
+import Router, { type RouterContext } from '@koa/router';
 import { withCreatedInError } from '../calendar/cms-records.ts';
 import { defaultWindow, zoneOf } from '../calendar/dates.ts';
 import { events } from '../calendar/events.ts';
@@ -74,7 +75,6 @@ const patternOf = (path: string): RegExp => {
 
 const PATTERN_OF = new Map(ROUTES.map((route) => [route, patternOf(route.path)]));
 const routeAt = (path: string): Route | undefined => ROUTES.find((route) => PATTERN_OF.get(route)!.test(path));
-const segmentOf = (route: Route, path: string): string | undefined => PATTERN_OF.get(route)!.exec(path)?.[1];
 const endpointOf = ({ endpoints }: Route, method: string): Endpoint | undefined =>
   endpoints.find(({ methods }) => methods.includes(method === 'HEAD' ? 'GET' : method));
 
@@ -87,19 +87,13 @@ export function routeName(path: string, method: string): string {
 
 /** Leaves the response in `ctx.state.apiResponse`. Throws 404 `rest_no_route` for an unknown route. */
 export function routes(options: RouteOptions): Middleware {
+  const router = new Router<State>();
   const readBody = createBodyReader(options.limits);
   const run = createEndpointRunner(options);
 
-  return async function routesMiddleware(ctx) {
+  async function runRoute(ctx: RouterContext<State>, route: Route): Promise<void> {
     const { state, method } = ctx;
-    const route = routeAt(state.path);
-    const endpoint = route && endpointOf(route, method);
-    if (!endpoint && method !== 'OPTIONS') throw noRoute();
-    if (!route) {
-      // WordPress answers OPTIONS on an unknown path with an empty list.
-      state.apiResponse = { status: 200, body: [] };
-      return;
-    }
+    const endpoint = endpointOf(route, method);
     state.matchedRoute = route;
     if (endpoint?.methods.includes('GET')) {
       const lists = endpoint.parameters.filter(({ type }) => type.isList);
@@ -107,16 +101,36 @@ export function routes(options: RouteOptions): Middleware {
     }
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
     const isDryRun = dryRunSockets.has(ctx.req.socket); // of a tool (mcp/server.ts)
-    const body = await readBody(ctx);
+    // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
+    const body = ctx.req.readableEnded ? {} : await readBody(ctx);
     if (!endpoint) {
       state.apiResponse = { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };
       return;
     }
-    const pathSegment = segmentOf(route, state.path);
+    const pathSegment = ctx.captures?.[0];
     const response = await run({ route, endpoint, pathSegment, state, body, idempotencyKey, isDryRun });
     const unknown = DESCRIPTIONS.has(endpoint.operation) ? [] : unknownNames(endpoint, { ...state.query, ...body });
     const headers = { ...response.headers, ...(unknown.length > 0 && unknownParametersHeader(unknown)) };
     state.apiResponse = { ...response, headers };
+  }
+
+  // One entry for all methods of a route: the router tries all entries for every request.
+  for (const route of ROUTES) {
+    const methods = [...route.endpoints.flatMap((endpoint) => endpoint.methods), 'OPTIONS'];
+    router.register(PATTERN_OF.get(route)!, methods, (ctx) => runRoute(ctx, route), { pathAsRegExp: true });
+  }
+  const dispatch = router.routes();
+
+  return async function routesMiddleware(ctx) {
+    // The routes are below the mount. `/calendar/events/v1` itself leaves an empty path, which the router would take
+    // for an absent one, and look at the whole path of the request.
+    ctx.newRouterPath = ctx.state.path || '/';
+    // The router adds the properties that are missing.
+    await dispatch(ctx as RouterContext<State>, async () => {
+      if (ctx.method !== 'OPTIONS') throw noRoute();
+      // WordPress answers OPTIONS on an unknown path with an empty list.
+      ctx.state.apiResponse = { status: 200, body: [] };
+    });
   };
 }
 
@@ -128,9 +142,10 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
   const run = createEndpointRunner(options);
   return async function read(path, query) {
     const route = routeAt(path)!;
+    const [, pathSegment] = PATTERN_OF.get(route)!.exec(path)!;
     const endpoint = endpointOf(route, 'GET')!;
     const state = { ...newState(''), ...mounted, query };
-    const { body } = await run({ route, endpoint, pathSegment: segmentOf(route, path), state, body: {} });
+    const { body } = await run({ route, endpoint, pathSegment, state, body: {} });
     if (!(body instanceof RenderedList)) return parseRendered(toBuffer(body));
     return { ...body.rest, [body.name]: await parseItems(body.items) };
   };
