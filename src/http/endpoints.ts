@@ -101,8 +101,7 @@ export function routes(options: RouteOptions): Middleware {
     }
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
     const isDryRun = dryRunSockets.has(ctx.req.socket); // of a tool (mcp/server.ts)
-    // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
-    const body = ctx.req.readableEnded ? {} : await readBody(ctx);
+    const body = await readBody(ctx);
     if (!endpoint) {
       state.apiResponse = { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };
       return;

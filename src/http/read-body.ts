@@ -43,6 +43,8 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
   const parseWrite = parserOf(bodyBytes);
 
   return async function readBody(ctx: Context): Promise<Record<string, unknown>> {
+    // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
+    if (ctx.req.readableEnded) return {};
     const type = ctx.get('content-type');
     // Many clients send a trailing semicolon, which the parser rejects.
     if (type.endsWith(';')) ctx.req.headers['content-type'] = type.slice(0, -1);

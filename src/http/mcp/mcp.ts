@@ -43,7 +43,7 @@ export function mcp(app: Koa<State>, options: McpOptions): Middleware {
       return;
     }
     // A list of messages is no object, and so none of them: one request is one call.
-    const message = ctx.req.readableEnded ? {} : await readBody(ctx);
+    const message = await readBody(ctx);
     loaded ??= import('./server.ts').then(({ createMcpServer }) => createMcpServer(app.callback(), options));
     const answer = await loaded;
     const response = await answer(ctx, message);
