@@ -97,7 +97,11 @@ describe('a gateway that cannot start', function () {
       cmsRequests += 1;
       return false;
     };
-    await refuses({ env: { CALENDAR_DATA_DIR: dataDir, CALENDAR_PORT: await takenPort() } }, /address already in use/, /port/);
+    await refuses(
+      { env: { CALENDAR_DATA_DIR: dataDir, CALENDAR_PORT: await takenPort() } },
+      /address already in use/,
+      /port/,
+    );
     wordpress.before = undefined;
     expect(cmsRequests).to.equal(0);
   });
