@@ -8,7 +8,7 @@ export const LIMITS = {
       queue: 100,
       /** A site that takes no connection in this time is down, not slow. */
       connectTimeoutMs: 2000,
-      /** From sending a call until the response headers: two thirds of `deadlineMs`, so that a retry is possible. */
+      /** From sending a call until its response headers: config.ts makes it 2/3 of `deadlineMs`, for a retry. */
       headersTimeoutMs: 10_000,
       /** Of one response. A record that is larger alone is left out of the replica. */
       maxBytes: 5 * 1024 * 1024,

@@ -5,13 +5,14 @@ import { type BulkheadPolicy, bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
 import type { VisibleRecords } from '../store/database.ts';
 
-const turns = bulkhead(1, Number.POSITIVE_INFINITY);
+/** One caller waits for the next turn at a time, the others for their place. */
+const oneAtATime = bulkhead(1, Number.POSITIVE_INFINITY);
 
 /**
  * Resolves in a later turn of the event loop, in which no other caller of this function continues. With `setImmediate`
  * alone, the steps of ten requests would run in one turn, and block all others ten times as long.
  */
-export const soloTurn = (): Promise<void> => turns.execute(() => nextTurn());
+export const soloTurn = (): Promise<void> => oneAtATime.execute(() => nextTurn());
 
 /** Work in steps, so that other requests can run between them. Each step yields the bytes that it rendered. */
 export type Steps<T> = Generator<number, T>;
@@ -56,6 +57,7 @@ const listsOf = new LRUCache<string, BulkheadPolicy>({
 /**
  * Builds a list in a slot. A caller has half of the slots: of one who asks for 600 lists on 600 connections, two begin,
  * and the list of another caller is the next.
+ * @param caller the id of an account, or the network of an anonymous caller
  */
 export const withSlot = <T>(caller: string, build: () => Promise<T>): Promise<T> =>
   listsOf.memo(caller).execute(() => allLists.execute(build));
