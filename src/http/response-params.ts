@@ -44,18 +44,14 @@ export function responseParams(services: Services): Middleware {
   };
 }
 
-/**
- * The bytes of a body stay as they are, and what wraps them is put around them: a list has megabytes. The body that
- * results has other bytes, so it gets an ETag of its own.
- */
+/** What wraps a body is put around its bytes: a list has megabytes. The result needs another ETag than the body. */
 async function applyResponseParams(
   { etag: _, ...response }: ApiResponse,
   { fields, envelope, jsonp }: ResponseParams,
   allow: string,
 ): Promise<ApiResponse> {
   const bodyBytes = response.body instanceof Uint8Array ? response.body.byteLength : 0;
-  // A list says it itself.
-  const { chargedBytes = bodyBytes } = response;
+  const { chargedBytes = bodyBytes } = response; // a list has its own
   const isSelected = fields.length > 0 && response.status < 400;
   const body = isSelected ? await selectFromBody(response.body, fields) : response.body;
   if (!envelope && jsonp === undefined) return { ...response, chargedBytes, body };

@@ -284,7 +284,9 @@ function readFourDigits(parsed: Parsed, { year, hour = '', minute = '' }: Groups
 function readIsoWeek(parsed: Parsed, { year, week, weekday = '1' }: Groups): void {
   readFields(parsed, { year, month: '1', day: '1' });
   const newYear = new Date(dayStartMs(Number(year), 0, 1)).getUTCDay();
-  parsed.added.days = (newYear > 4 ? 7 : 0) - newYear + (Number(week) - 1) * 7 + Number(weekday);
+  // Week 1 is that of the year's first Thursday (4).
+  const daysToSunday = (newYear > 4 ? 7 : 0) - newYear;
+  parsed.added.days = daysToSunday + (Number(week) - 1) * 7 + Number(weekday);
 }
 
 function readAgo(parsed: Parsed): void {

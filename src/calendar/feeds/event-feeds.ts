@@ -195,7 +195,7 @@ function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarIn
 
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 1000;
-/** After this time a response is built again, although nothing changed: `scanS` of its token may be a later scan. */
+/** After this time a response is built again, although nothing changed: a later scan may be in its token (`scanS`). */
 const TOKEN_MS = 60_000;
 
 /**
