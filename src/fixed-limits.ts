@@ -34,7 +34,6 @@ export const LIMITS = {
     /** Node's own default. */
     headerBytes: 16 * 1024,
     urlBytes: 8192,
-    /** Nesting of a JSON body. */
     jsonDepth: 32,
     /**
      * Values in one parameter: each costs a lookup. Others may refuse a shorter list: `urlBytes` in a query,

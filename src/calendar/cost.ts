@@ -69,11 +69,12 @@ const mayMean = (symbol: string, code = ''): boolean => fitsCurrency(symbol.trim
  *
  * - `10 kr` on a site in SEK is in SEK: a symbol has the code of the next level for which it may stand.
  * - `€10` is in EUR if no level has a code for the symbol: no other currency has this symbol.
- * - `10` in a record in GBP is `GBP10`: the gateway's `$` does not stand for pounds.
+ * - `10` in a record in GBP is `GBP10`.
  * @param levels the closest to the text first; the gateway's setting is the last
  */
 function resolveCurrency(levels: Currency[], gateway: Config['cost']) {
   const all: Currency[] = [...levels, gateway];
+  // `GBP` of a record in GBP, whose symbol nobody says: `$` does not mean it.
   const closestCode = all.find((level) => level.symbol !== undefined || level.code)?.code;
   const lastSymbol = closestCode && !mayMean(gateway.symbol, closestCode) ? closestCode : gateway.symbol;
   const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? lastSymbol;

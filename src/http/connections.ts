@@ -98,8 +98,7 @@ export class Connections {
     if (this.#unsentOf(network) > MAX_UNSENT_BYTES && !this.#isProxy(remoteAddress)) return void socket.destroy();
     this.#countUnsent(network, res);
     const previous = this.#newestResponses.get(socket);
-    // The response before it says `Connection: close`, and then `closeAfter` closes the socket: the client repeats this
-    // request on another connection.
+    // After the response before it, `closeAfter` closes the socket: the client repeats this request on another one.
     if (this.#isClosing && previous?.shouldKeepAlive === false) return;
     this.#newestResponses.set(socket, res);
     // Node gives a response its socket when the earlier ones have been sent.

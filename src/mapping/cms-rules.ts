@@ -135,7 +135,7 @@ function checkReferencePaths({ fields: specs = {} }: KindSpec, fields: readonly 
   for (const reference of references) {
     const { name, accessor } = reference;
     const { embedded, as: codec } = fieldSpecOf(specs[name] ?? {});
-    // `{ "value": [3] }`: the same for each record.
+    // `{ "value": 3 }`: the same image for each record.
     const isFixed = accessor.selectedPaths.length === 0;
     if (isFixed || embedded) continue;
     assertOnePath(reference);

@@ -110,7 +110,6 @@ export function parseIsoDate(text: string): WallTime | undefined {
   return day === undefined ? undefined : validWallTime(`${day} ${time}${seconds}`);
 }
 
-/** Of two equal parts the last counts: `03 19:30` in the format `H H:i` is 19:30. */
 function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | undefined {
   const textOf = new Map(parts.map((part, index) => [part, texts[index] ?? '']));
   const number = (part: Part): number => Number(textOf.get(part) ?? 0);
@@ -126,6 +125,4 @@ function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | 
   return wall && zone ? validWallTime(wallToUtc(wall, zone)) : wall;
 }
 
-function escapeRegExp(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-}
+const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');

@@ -16,10 +16,7 @@ export interface MonthView {
   colorClass: (event: PublicEvent) => string;
 }
 
-/**
- * Rows of bars in a week, below the row of the dates. The classes in `events.css`: `c2 s3 r0 k1` is a bar from the third
- * column over three columns, in the first of the rows `r0` to `r3`, with the second colour.
- */
+/** Rows of bars in a week. In `events.css`, `c2 s3 r0 k1` is from the third column, 3 wide, in row 0, colour 1. */
 const ROWS = 4;
 
 /** The days from the first week of the month to its last. */
