@@ -23,7 +23,6 @@ export const LIMITS = {
   cache: {
     /** A CDN shows a list up to this much longer while it asks for the new one. */
     staleWhileRevalidateS: 30,
-    /** Memory of the response cache. */
     responseBytes: 16 * 1024 * 1024,
     /** Memory of rendered records. */
     recordBytes: 6 * 1024 * 1024,

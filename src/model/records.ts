@@ -92,7 +92,6 @@ export interface EventFields extends PostFields {
   hidden: boolean;
   sticky: boolean;
   featured: boolean;
-  /** Id of the parent event. */
   parent: number;
   /** `''`: the CMS does not say. The same for the attendance mode. */
   eventStatus: EventStatus | '';

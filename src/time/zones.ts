@@ -69,19 +69,13 @@ export function parseZone(text: string): Zone | undefined {
 /** The zone by name, or UTC if the gateway does not know it. */
 export const zoneOrUtc = (name: string): Zone => parseZone(name) ?? utcZone;
 
-function withSign(sign: string | undefined, size: number): number {
-  return sign === '-' && size !== 0 ? -size : size;
-}
+const withSign = (sign: string | undefined, size: number): number => (sign === '-' && size !== 0 ? -size : size);
 
 /** Minutes east of UTC at a UTC wall time. @throws RangeError for an invalid wall time */
-export function offsetMinutes(utc: string, zone: Zone): number {
-  return offsetMs(wallTimeMs(utc), zone) / MINUTE_MS;
-}
+export const offsetMinutes = (utc: string, zone: Zone): number => offsetMs(wallTimeMs(utc), zone) / MINUTE_MS;
 
 /** The wall time of a zone at an instant, as the milliseconds of the same wall time in UTC. */
-export function epochToWallMs(epochMs: number, zone: Zone): number {
-  return epochMs + offsetMs(epochMs, zone);
-}
+export const epochToWallMs = (epochMs: number, zone: Zone): number => epochMs + offsetMs(epochMs, zone);
 
 /**
  * The instant of a wall time in a zone. The wall time is given as the milliseconds of the same wall time in UTC.

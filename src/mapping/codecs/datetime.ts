@@ -93,9 +93,7 @@ export const siteDateTime = inFormat('site');
 export const utcDateTime = inFormat('utc');
 
 /** The event's zone; the site's if that text is not a zone; else UTC. */
-export function eventZone({ event, site }: Zones): Zone {
-  return parseZone(event) ?? zoneOrUtc(site);
-}
+export const eventZone = ({ event, site }: Zones): Zone => parseZone(event) ?? zoneOrUtc(site);
 
 function zoneOfClock(clock: Clock, zones: Zones): Zone {
   if (clock === 'event') return eventZone(zones);
