@@ -107,11 +107,11 @@ export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEF
     code: /^[A-Z]{3}$/.test(stored.code) ? stored.code : undefined,
   };
   const levels = [ofRecord, ofSite(site)];
-  // As of a text without a symbol.
+  // That of a text without a symbol.
   const usual = resolveCurrency(levels, settings);
   const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels], settings);
   const cost = displayCost(typed, (amount) => (isAfter ? `${amount}${symbol}` : `${symbol}${amount}`));
-  // `$5-$10`: the plugin finds no symbol there.
+  // `10`, and `$5-$10`, in which the plugin finds no symbol. Their details have none: only those of `8 €` have one.
   const isUsual = typed.symbol === '' || (pluginSymbol === '' && typed.symbol === usual.symbol);
   const hasStored = stored.symbol !== '' || stored.position !== '';
   const inDetails = hasStored || isUsual ? stored : typed;

@@ -53,6 +53,8 @@ const HIDDEN_EVENTS =
   'application password of an administrator.';
 
 /**
+ * What is proposed, by the first row that holds:
+ *
  *     --mapping NAME                                  this mapping, whether the site shows its fields or not
  *     a preset fits (`fittingPreset`)                 the preset
  *     a type (that of --event-type) has a start       a mapping made for the type
