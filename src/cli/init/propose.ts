@@ -122,8 +122,8 @@ function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decision
 }
 
 /**
- * The likeliest first. A name such as `event` counts 2, dates in records 3, dates in the schema alone 1. Posts and pages
- * are left out without dates in records, which count only 1 for them.
+ * The likeliest first. A name such as `event` counts 2, dates in records 3, dates in the schema alone 1. Posts and
+ * pages are left out without dates in records, which count only 1 for them.
  */
 export function findEventTypes({ types }: ProbedSite): ProbedType[] {
   const score = ({ type, base, label, fields }: ProbedType): number => {
