@@ -204,7 +204,7 @@ function parseParts(text: string): Parsed | undefined {
     if (!match) return undefined;
     match.read(parsed, match.groups);
     index += match.length;
-    // PHP ignores a second zone, even an unknown one.
+    // Of two zones the first counts. PHP refuses three, two dates, two times, and a first zone that is unknown.
     const isRefused = parsed.dates > 1 || parsed.times > 1 || parsed.zones > 2 || (parsed.zones > 0 && !parsed.zone);
     if (isRefused) return undefined;
   }

@@ -53,16 +53,17 @@ export function proposeDates(fields: readonly SiteField[], decisions: DateDecisi
   const form = inferDate(startField.values, decisions);
   const isDayAlone = form?.hasTime === false;
   const start = momentOf(startField, namedStart?.time ?? times.start, decisions);
-  const assumed: string[] = [];
-  if (form?.alternative) assumed.push(dayFirst(form.alternative));
-  if (form?.format === 'unix' && decisions.seconds === undefined) assumed.push(INSTANTS);
-  if (isDayAlone && !fieldSpecOf(start).parts) assumed.push(noTime(startField.path));
   // `date: 2031-05-01, end_time: 22:00`: the end is on the day of the start.
   const endField = namedEnd?.date ?? dates.end ?? (isDayAlone && times.end ? startField : undefined);
   const end: FieldLocation = endField
     ? momentOf(endField, namedEnd?.time ?? times.end, decisions)
     : { ...fieldSpecOf(start), readOnly: true };
-  return { startField, start, end, assumed: endField ? assumed : [...assumed, NO_END] };
+  const assumed: string[] = [];
+  if (form?.alternative) assumed.push(dayFirst(form.alternative));
+  if (form?.format === 'unix' && decisions.seconds === undefined) assumed.push(INSTANTS);
+  if (isDayAlone && !fieldSpecOf(start).parts) assumed.push(noTime(startField.path));
+  if (!endField) assumed.push(NO_END);
+  return { startField, start, end, assumed };
 }
 
 /** By its values; without values, by its name. */
