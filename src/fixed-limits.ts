@@ -8,7 +8,7 @@ export const LIMITS = {
       queue: 100,
       /** A site that takes no connection in this time is down, not slow. */
       connectTimeoutMs: 2000,
-      /** From sending a call until the response headers: two thirds of `deadlineMs`, so that a retry is possible. */
+      /** From sending a call until its response headers: config.ts makes it 2/3 of `deadlineMs`, for a retry. */
       headersTimeoutMs: 10_000,
       /** Of one response. A record that is larger alone is left out of the replica. */
       maxBytes: 5 * 1024 * 1024,
@@ -23,7 +23,6 @@ export const LIMITS = {
   cache: {
     /** A CDN shows a list up to this much longer while it asks for the new one. */
     staleWhileRevalidateS: 30,
-    /** Memory of the response cache. */
     responseBytes: 16 * 1024 * 1024,
     /** Memory of rendered records. */
     recordBytes: 6 * 1024 * 1024,
@@ -34,7 +33,6 @@ export const LIMITS = {
     /** Node's own default. */
     headerBytes: 16 * 1024,
     urlBytes: 8192,
-    /** Nesting of a JSON body. */
     jsonDepth: 32,
     /**
      * Values in one parameter: each costs a lookup. Others may refuse a shorter list: `urlBytes` in a query,

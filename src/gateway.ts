@@ -66,6 +66,8 @@ export function openCms(
     // `imageReader`: the sync reads images with this account, because visitors see none that was uploaded to a draft.
     return { cms: createWordPress(client), serviceCredentials: account, imageReader: account };
   }
+  // A CMS with another name needs a branch of its own: without one, this line does not compile.
+  mapping.cms satisfies 'payload';
   const warnOfLostIds = () => observe({ type: 'message', level: 'warn', message: LOST_IDS });
   const onFirstId = idMapFile === undefined ? warnOfLostIds : undefined;
   // No id map in a cluster: each gateway would give a record another number.

@@ -134,14 +134,12 @@ export class CmsRecords {
   ): Promise<CmsRecord> {
     const kindMapping = this.#writable(kind);
     const fields = { ...sent };
-    // A series reads as hidden, because its occurrences are listed instead. A client that sends that back hides
-    // nothing.
+    // A series reads as hidden: its occurrences are listed instead. A client that sends that back hides nothing.
     if (kind === 'event' && id !== undefined && occurrenceIds(this.#parts.replica.db, id).length > 0)
       delete (fields as { hidden?: boolean }).hidden;
-    const before =
-      id !== undefined && kindMapping.needsCurrent(fields)
-        ? (current ?? (await this.#parts.cms.read(kindMapping, id, { view: 'editor' }, callOptions(request))))
-        : undefined;
+    const readCurrent = async (id: number) =>
+      current ?? this.#parts.cms.read(kindMapping, id, { view: 'editor' }, callOptions(request));
+    const before = id !== undefined && kindMapping.needsCurrent(fields) ? await readCurrent(id) : undefined;
     const linkTables = await this.#linkTablesFor(kindMapping, fields);
     return kindMapping.write(fields, { site: this.#parts.site(), linkTables, current: before });
   }
@@ -150,10 +148,10 @@ export class CmsRecords {
   async findCreated(kind: Kind, creationKey: string, request: CallContext): Promise<{ isKnown: boolean; id?: number }> {
     const { cms, mapping } = this.#parts;
     const records = await cms.findCreated(creationKey, callOptions(request));
-    const spec = mapping.kinds[kind];
-    const created = records?.find(({ collection }) => collection === spec?.collection);
-    if (!spec || !created) return { isKnown: records !== undefined };
-    return { isKnown: true, id: cms.gatewayId(spec, created.id) };
+    const kindMapping = mapping.kinds[kind];
+    const created = records?.find(({ collection }) => collection === kindMapping?.collection);
+    if (!kindMapping || !created) return { isKnown: records !== undefined };
+    return { isKnown: true, id: cms.gatewayId(kindMapping, created.id) };
   }
 
   async read<K extends Kind>(

@@ -69,11 +69,12 @@ const mayMean = (symbol: string, code = ''): boolean => fitsCurrency(symbol.trim
  *
  * - `10 kr` on a site in SEK is in SEK: a symbol has the code of the next level for which it may stand.
  * - `€10` is in EUR if no level has a code for the symbol: no other currency has this symbol.
- * - `10` in a record in GBP is `GBP10`: the gateway's `$` does not stand for pounds.
+ * - `10` in a record in GBP is `GBP10`.
  * @param levels the closest to the text first; the gateway's setting is the last
  */
 function resolveCurrency(levels: Currency[], gateway: Config['cost']) {
   const all: Currency[] = [...levels, gateway];
+  // `GBP` of a record in GBP, whose symbol nobody says: `$` does not mean it.
   const closestCode = all.find((level) => level.symbol !== undefined || level.code)?.code;
   const lastSymbol = closestCode && !mayMean(gateway.symbol, closestCode) ? closestCode : gateway.symbol;
   const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? lastSymbol;
@@ -106,11 +107,11 @@ export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEF
     code: /^[A-Z]{3}$/.test(stored.code) ? stored.code : undefined,
   };
   const levels = [ofRecord, ofSite(site)];
-  // As of a text without a symbol.
+  // That of a text without a symbol.
   const usual = resolveCurrency(levels, settings);
   const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels], settings);
   const cost = displayCost(typed, (amount) => (isAfter ? `${amount}${symbol}` : `${symbol}${amount}`));
-  // `$5-$10`: the plugin finds no symbol there.
+  // `10`, and `$5-$10`, in which the plugin finds no symbol. Their details have none: only those of `8 €` have one.
   const isUsual = typed.symbol === '' || (pluginSymbol === '' && typed.symbol === usual.symbol);
   const hasStored = stored.symbol !== '' || stored.position !== '';
   const inDetails = hasStored || isUsual ? stored : typed;

@@ -15,7 +15,7 @@ const wallAt = (epochMs: number, zone: Zone): WallTime => formatWallTime(epochTo
 export const todayAt = (services: { site(): Site; nowMs(): number }): string =>
   wallAt(services.nowMs(), zoneOf(services)).slice(0, 10);
 
-/** `widen`: which second of its day the bound becomes without `strict_dates`. */
+/** `widen`: without `strict_dates`, `starts_before=2027-05-01` is before 23:59:59 of that day, as in the original. */
 const COMPARISONS = {
   start_date: { field: 'start', op: '>=', widen: startOfDay },
   end_date: { field: 'end', op: '<=', widen: endOfDay },

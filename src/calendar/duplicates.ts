@@ -33,6 +33,7 @@ export async function findDuplicate(
 ): Promise<LinkedRecord | undefined> {
   const { byField } = input;
   const name = comparableText(String(byField.title));
+  // A search for one word of the title finds the candidates, which `isSame` compares.
   const longestWord = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
   if (!longestWord) return undefined;
   const { services } = request;

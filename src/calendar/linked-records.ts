@@ -108,10 +108,12 @@ export async function prepareLinked(
   if (String(input.byField.title ?? '').trim() === '') throw couldNotCreate(kind);
   const fields = await fieldsOf(write);
   const isWritable = request.services.mapping.kinds[kind]?.readOnly === false;
-  // An event can link a venue that exists also if nobody can write venues: `checkWrite` throws 403 for any other, and
-  // for one with an image: to compare it may take an upload.
-  const known = !isWritable && isEmpty(input.byField.image) ? await findDuplicate(write, fields) : undefined;
-  if (known) return async () => known;
+  // Where nobody can write venues, an event can still link one that exists. `checkWrite` throws 403 for any other, and
+  // for one with an image, which only an upload could compare.
+  if (!isWritable && isEmpty(input.byField.image)) {
+    const known = await findDuplicate(write, fields);
+    if (known) return async () => known;
+  }
   await checkWrite(write, fields);
   return async () => {
     // First the image: `findDuplicate` compares its id. A new upload is the image of no other venue.

@@ -86,8 +86,8 @@ export function assertPageExists({ kind, total, page }: Pick<ListPage, 'kind' | 
 }
 
 /**
- * Finds the page of a list and builds its response, in several turns of the event loop if that takes long. If what it
- * shows changes meanwhile, the page is found again and built in one turn: a page belongs to one state.
+ * Finds the page of a list and builds its response, in several turns of the event loop if that takes long. A page shows
+ * one state: if event 12 is edited when half of the page is built, the page is found again, and built in one turn.
  * @throws ApiError 404 for a page after the last one, 400 `calendar_list_too_large`, and what `withAccess` throws
  */
 export const listResponse = (
@@ -99,6 +99,7 @@ export const listResponse = (
 ): Promise<ApiResponse> =>
   withAccess(kinds, input, request, async (access) => {
     const { account, network = '' } = request.actor;
+    const caller = account ? String(account.userId) : network;
     const findWithImages = async (): Promise<ListPage> => {
       const found = find(access);
       if (found.isPublic) return found;
@@ -107,13 +108,12 @@ export const listResponse = (
       return find(access);
     };
     const page = await findWithImages();
-    // Before the list waits for a slot.
+    // Of the state in which the page was found: it may change while the list waits for a slot.
     const { version } = page.visible;
-    const response = await withSlot(account ? String(account.userId) : network, () =>
-      runInTurns(page.visible, version, build(page, request)),
-    );
+    const response = await withSlot(caller, () => runInTurns(page.visible, version, build(page, request)));
+    if (response !== undefined) return response;
     // Needs no slot: those bound how many lists are half built at a time, and this one is built without a pause.
-    return response ?? runInOneTurn(build(await findWithImages(), request));
+    return runInOneTurn(build(await findWithImages(), request));
   });
 
 /** The response to the public may be cached; that to staff is the actor's own. */
@@ -162,11 +162,8 @@ export function urlParams(name: string, value: unknown): [string, string][] {
 }
 
 /** The Events Calendar's order in URLs of pages. Parameters that it does not repeat follow as they are declared. */
-const URL_ORDER = [
-  ['page', 'per_page', 'event', 'has_events', 'start_date', 'end_date', 'search'],
-  ['geoloc', 'geoloc_lat', 'geoloc_lng', 'status', 'post_parent', 'include'],
-  ['starts_before', 'starts_after', 'ends_before', 'ends_after', 'venue', 'organizer', 'featured'],
-].flat();
+const URL_ORDER = `page per_page event has_events start_date end_date search geoloc geoloc_lat geoloc_lng status
+  post_parent include starts_before starts_after ends_before ends_after venue organizer featured`.split(/\s+/);
 const placeInUrl = (name: string) => (URL_ORDER.includes(name) ? URL_ORDER.indexOf(name) : URL_ORDER.length);
 const namesInUrl = (kind: Kind): string[] =>
   LIST_PARAMETERS[kind].map(({ name }) => name).sort((a, b) => placeInUrl(a) - placeInUrl(b));

@@ -45,9 +45,9 @@ async function readPost<K extends PostKind>(kind: K, id: number, request: ApiReq
     record = await lookUpPost(kind, id, request);
     if (kind === 'event' && record.status === 'trash') throw noLongerAvailable();
   }
-  const unlocked = record.protected ? await unlock(kind, id, request, options) : undefined;
-  if (record.protected && !unlocked && kind === 'event') throw passwordProtected();
-  return { record: unlocked ?? record, unlocked: unlocked !== undefined };
+  const inFull = record.protected ? await unlock(kind, id, request, options) : undefined;
+  if (record.protected && !inFull && kind === 'event') throw passwordProtected();
+  return { record: inFull ?? record, unlocked: inFull !== undefined };
 }
 
 /**

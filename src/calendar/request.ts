@@ -132,11 +132,11 @@ export class Permissions {
     if (!actor.account) return undefined;
     // Who edits events is staff of organizers too on a site that has none: there is nothing to hide.
     const { kinds } = this.#parts.mapping;
-    const spec = kinds[kind] ?? kinds.event;
-    const known = this.#known.get(spec.collection);
+    const kindMapping = kinds[kind] ?? kinds.event;
+    const known = this.#known.get(kindMapping.collection);
     if (known) return known;
-    const key = `${actor.account.userId} ${spec.collection}`;
-    const lookup = this.#lookups.get(key) ?? this.#read(spec, actor);
+    const key = `${actor.account.userId} ${kindMapping.collection}`;
+    const lookup = this.#lookups.get(key) ?? this.#read(kindMapping, actor);
     this.#lookups.set(key, lookup, { noUpdateTTL: true });
     return lookup;
   }
@@ -153,14 +153,14 @@ export class Permissions {
   }
 
   /** Reads them with the credentials of the service account, or else of the actor, who may edit what it may not. */
-  async #read(spec: CollectionSpec, actor: Actor): Promise<ActionPermissions | undefined> {
+  async #read(kindMapping: CollectionSpec, actor: Actor): Promise<ActionPermissions | undefined> {
     const { cms, serviceCredentials } = this.#parts;
     for (const credentials of new Set([serviceCredentials, actor.credentials])) {
       if (credentials === undefined) continue;
-      const reading = cms.collectionInfo(spec, { credentials, bulkhead: 'callers' });
+      const reading = cms.collectionInfo(kindMapping, { credentials, bulkhead: 'callers' });
       const info = await reading.catch(ifRejected(() => undefined));
       if (!info?.permissions) continue;
-      this.#known.set(spec.collection, info.permissions);
+      this.#known.set(kindMapping.collection, info.permissions);
       return info.permissions;
     }
     return undefined;

@@ -29,8 +29,8 @@ const serializeSingle = (record: TermRecord, request: ApiRequest): JsonObject =>
 
 /** Hypermedia links into the CMS, as The Events Calendar sends them. */
 function cmsLinks({ kind, id, parent }: TermRecord, { mapping, cms, site }: Services): JsonObject {
-  const spec = mapping.kinds[kind] ?? plainCollection(PLURALS[kind], 'terms');
-  const apiUrl = (id?: number): string => cms.apiUrl(site(), spec, id);
+  const collection = mapping.kinds[kind] ?? plainCollection(PLURALS[kind], 'terms');
+  const apiUrl = (id?: number): string => cms.apiUrl(site(), collection, id);
   return {
     self: [{ href: apiUrl(id), targetHints: { allow: ['GET'] } }],
     collection: [{ href: apiUrl() }],

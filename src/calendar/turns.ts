@@ -5,13 +5,14 @@ import { type BulkheadPolicy, bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
 import type { VisibleRecords } from '../store/database.ts';
 
-const turns = bulkhead(1, Number.POSITIVE_INFINITY);
+const oneAtATime = bulkhead(1, Number.POSITIVE_INFINITY);
 
 /**
- * Resolves in a later turn of the event loop, in which no other caller of this function continues. With `setImmediate`
- * alone, the steps of ten requests would run in one turn, and block all others ten times as long.
+ * Resolves in a later turn of the event loop, in which no other caller of this function continues: the next one asks
+ * for its turn when this one has come. With `setImmediate` alone, the steps of ten requests would run in one turn, and
+ * block all others ten times as long.
  */
-export const soloTurn = (): Promise<void> => turns.execute(() => nextTurn());
+export const soloTurn = (): Promise<void> => oneAtATime.execute(() => nextTurn());
 
 /** Work in steps, so that other requests can run between them. Each step yields the bytes that it rendered. */
 export type Steps<T> = Generator<number, T>;
@@ -54,8 +55,8 @@ const listsOf = new LRUCache<string, BulkheadPolicy>({
 });
 
 /**
- * Builds a list in a slot. A caller has half of the slots: of one who asks for 600 lists on 600 connections, two begin,
- * and the list of another caller is the next.
+ * Builds a list in a slot. A caller, which is an account or a network, has half of the slots: of one who asks for 600
+ * lists on 600 connections, two begin, and the list of another caller is the next.
  */
 export const withSlot = <T>(caller: string, build: () => Promise<T>): Promise<T> =>
   listsOf.memo(caller).execute(() => allLists.execute(build));

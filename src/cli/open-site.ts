@@ -30,11 +30,11 @@ export function openSite(url: string, credentials: Credentials, settings: CallSe
   const { limits, userAgent } = settings;
   const options = { url, limits, userAgent, observe: () => undefined };
   const address = new URL(url);
-  const mapped = payload && { site: payload.file.payload, specs: Object.values(payload.kinds), idMap: new IdMap() };
-  const cms: Cms = mapped ? createPayload({ ...options, ...mapped }) : createWordPress(options);
+  const ofPayload = payload && { site: payload.file.payload, specs: Object.values(payload.kinds), idMap: new IdMap() };
+  const cms: Cms = ofPayload ? createPayload({ ...options, ...ofPayload }) : createWordPress(options);
   // The adapter keeps its own client to itself.
   const client = createCmsClient(options);
-  const call = mapped ? createPayloadCall(client, apiPathOf(address)) : createRestCall(client, address);
+  const call = ofPayload ? createPayloadCall(client, apiPathOf(address)) : createRestCall(client, address);
   /** By default with the connection's credentials. */
   const callAs: RestCall = (method, route, parts, options = {}) =>
     call(method, route, parts, { credentials, ...options });

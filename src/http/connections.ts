@@ -32,7 +32,7 @@ export class Connections {
   readonly #isProxy: (address: string) => boolean;
   readonly #slots: SharedSlots;
   /** The newest response of each connection, after its first request; Node sends earlier ones before it. */
-  readonly #open = new Map<Socket, ServerResponse | undefined>();
+  readonly #newestResponses = new Map<Socket, ServerResponse | undefined>();
   /** The bytes that wait to be sent to each network. */
   readonly #unsent = new Map<string, number>();
   #arrivals = 0;
@@ -51,7 +51,7 @@ export class Connections {
   }
 
   newestResponse(socket: Socket): ServerResponse | undefined {
-    return this.#open.get(socket);
+    return this.#newestResponses.get(socket);
   }
 
   /** Waits until the process has accepted and read what had arrived; Node accepts one connection per turn. */
@@ -71,7 +71,7 @@ export class Connections {
     // `close` would otherwise also destroy connections that it considers idle.
     this.#server.closeIdleConnections = () => {};
     this.#server.close();
-    for (const [socket, newest] of this.#open) this.closeAfter(socket, newest);
+    for (const [socket, newest] of this.#newestResponses) this.closeAfter(socket, newest);
   }
 
   #accept(socket: Socket): void {
@@ -79,9 +79,9 @@ export class Connections {
     const { remoteAddress = '' } = socket;
     const network = network48Of(remoteAddress);
     if (!this.#slots.tryTake(network, this.#isProxy(remoteAddress))) return void socket.destroy();
-    this.#open.set(socket, undefined);
+    this.#newestResponses.set(socket, undefined);
     socket.once('close', () => {
-      this.#open.delete(socket);
+      this.#newestResponses.delete(socket);
       this.#slots.release(network);
     });
     // Those that wait for a further request make room for the next client.
@@ -91,16 +91,16 @@ export class Connections {
   #onRequest(req: IncomingMessage, res: ServerResponse): void {
     const { socket } = req;
     // `#accept` has refused it: Node may still parse what it had read.
-    if (!this.#open.has(socket)) return;
+    if (!this.#newestResponses.has(socket)) return;
     this.#arrivals += 1;
     const { remoteAddress = '' } = socket;
     const network = network48Of(remoteAddress);
     if (this.#unsentOf(network) > MAX_UNSENT_BYTES && !this.#isProxy(remoteAddress)) return void socket.destroy();
     this.#countUnsent(network, res);
-    const previous = this.#open.get(socket);
-    // The response before it says `Connection: close`, so this one is not answered: the client repeats its request.
+    const previous = this.#newestResponses.get(socket);
+    // After the response before it, `closeAfter` closes the socket: the client repeats this request on another one.
     if (this.#isClosing && previous?.shouldKeepAlive === false) return;
-    this.#open.set(socket, res);
+    this.#newestResponses.set(socket, res);
     // Node gives a response its socket when the earlier ones have been sent.
     if (!res.socket) readNoFurther(socket, res);
     if (this.#isClosing) this.closeAfter(socket, res);
@@ -130,7 +130,7 @@ export class Connections {
     if (!res || res.writableFinished) return void socket.destroySoon();
     if (!res.headersSent) res.shouldKeepAlive = false;
     res.once('close', () => {
-      if (this.#open.get(socket) === res) socket.destroySoon();
+      if (this.#newestResponses.get(socket) === res) socket.destroySoon();
     });
   }
 }
@@ -139,7 +139,8 @@ export class Connections {
  * Makes a request that did not wait for the response before it the last of its connection: Node closes the connection
  * after its response, and the client repeats later ones on a new connection (RFC 9112, 9.3.2). Browsers and proxies
  * send none. Node itself would parse all of the 64 KB that it reads at a time, which hold 2,400 small requests, and
- * pausing the socket does not stop it. Its parser stops when `onIncoming` returns 2, as for a change of the protocol.
+ * pausing the socket does not stop it. Its parser stops when `onIncoming` returns 2, as for a change of the protocol:
+ * "pipelined requests" in test/http/server.test.ts fails if a Node does not.
  */
 function readNoFurther(socket: Socket & { parser?: { onIncoming: () => number } }, res: ServerResponse): void {
   res.shouldKeepAlive = false;

@@ -205,9 +205,7 @@ export function chunksOf(body: unknown): readonly Uint8Array[] {
   return [body instanceof Uint8Array ? body : utf8(JSON.stringify(body))];
 }
 
-export function toBuffer(body: unknown): Buffer {
-  return Buffer.isBuffer(body) ? body : joinBytes(chunksOf(body));
-}
+export const toBuffer = (body: unknown): Buffer => (Buffer.isBuffer(body) ? body : joinBytes(chunksOf(body)));
 
 /** The records of a list, each in a turn of its own: other requests run between long texts. */
 export async function parseItems(items: RenderedList['items']): Promise<JsonObject[]> {

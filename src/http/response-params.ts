@@ -44,13 +44,14 @@ export function responseParams(services: Services): Middleware {
   };
 }
 
-/** The bytes of a body stay as they are, and what wraps them is put around them: a list has megabytes. */
+/** What wraps a body is put around its bytes: a list has megabytes. The result needs another ETag than the body. */
 async function applyResponseParams(
   { etag: _, ...response }: ApiResponse,
   { fields, envelope, jsonp }: ResponseParams,
   allow: string,
 ): Promise<ApiResponse> {
-  const { chargedBytes = response.body instanceof Uint8Array ? response.body.byteLength : 0 } = response;
+  const bodyBytes = response.body instanceof Uint8Array ? response.body.byteLength : 0;
+  const { chargedBytes = bodyBytes } = response; // a list has its own
   const isSelected = fields.length > 0 && response.status < 400;
   const body = isSelected ? await selectFromBody(response.body, fields) : response.body;
   if (!envelope && jsonp === undefined) return { ...response, chargedBytes, body };
@@ -88,7 +89,7 @@ async function selectFromBody(body: unknown, paths: string[]): Promise<unknown> 
   return selectFields(isNamed ? { ...rest, [name]: await parseItems(items) } : rest, paths);
 }
 
-/** The list with only these properties of each record, if there are some. Its content gives it an ETag of its own. */
+/** The list with only these properties of each record, if there are some, and without the ETag of the whole list. */
 export async function withProperties(list: ApiResponse, names: unknown): Promise<ApiResponse> {
   if (!Array.isArray(names)) return list;
   const { etag: _, ...response } = list;

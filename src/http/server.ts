@@ -69,7 +69,6 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   };
 }
 
-/** Names the settings to change. */
 function cannotListen({ message }: Error, { host, port, variables }: ServerOptions): ConfigError {
   const remedy = `Choose another port (${variables}_PORT), or another address of this machine (${variables}_HOST).`;
   return new ConfigError(`port ${port} on ${host}`, message, remedy);

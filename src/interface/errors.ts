@@ -28,7 +28,6 @@ export function invalidParams(
   });
 }
 
-/** Names one invalid parameter. The default message is `Invalid parameter.` */
 export const invalidParam = (name: string, message?: string): ApiError => invalidParams([{ name, message }]);
 
 /** A JSON value of the wrong type: the message names the expected type, `details` has the code. */

@@ -35,7 +35,6 @@ export interface Field {
   required?: true;
   /** The CMS determines the value: it is never written. */
   derived?: true;
-  /** Searches look into the text. */
   searched?: true;
   /** The kind of the records that the ids refer to. */
   targetKind?: Exclude<Kind, 'event'>;

@@ -95,14 +95,14 @@ const ERROR_RESPONSES: JsonObject = Object.fromEntries(
 );
 
 function statuses(operation: Operation, kind: Kind | undefined, { complete }: OpenApiContext): number[] {
-  const listed = originalStatuses(operation, kind);
-  if (!complete) return listed;
+  const own = ownStatuses(operation, kind);
+  if (!complete) return own;
   const ofWrites = WRITE_OPERATIONS.has(operation) ? [404, 500, 502] : [];
-  return [...new Set([...listed, 401, 429, 503, ...ofWrites])].sort((a, b) => a - b);
+  return [...new Set([...own, 401, 429, 503, ...ofWrites])].sort((a, b) => a - b);
 }
 
-/** The status codes that the document of The Events Calendar names. Creates and feeds are in the complete one only. */
-function originalStatuses(operation: Operation, kind: Kind | undefined): number[] {
+/** The status codes of the operation itself. Those of what the original has are the ones that its document names. */
+function ownStatuses(operation: Operation, kind: Kind | undefined): number[] {
   if (operation === 'document') return [200];
   if (operation === 'changes') return [200, 400, 410];
   if (operation === 'list' || operation === 'feed') return [200, 400, 404];
@@ -176,6 +176,7 @@ function identifyingParameters({ by, endpoints }: Route): readonly Parameter[] {
   return (by && endpoints.find(({ operation }) => operation === 'read')?.parameters) || [];
 }
 
+/** The rest. `includes` finds them by identity: read and update of a route share these objects (`itemRoute`). */
 function bodyOf(route: Route, { parameters }: Endpoint): Parameter[] {
   const identifying = identifyingParameters(route);
   return parameters.filter((parameter) => !parameter.inPath && !identifying.includes(parameter));

@@ -8,7 +8,7 @@ import { linkKeysOf } from './meta-keys.ts';
 import { OCCURRENCES_FIELD } from './occurrences.ts';
 import { MappingFieldError } from './paths.ts';
 
-/** A compiled kind, as far as the rules look at it. */
+/** A compiled kind, as far as the rules look at it. field-accessor.ts has an example of each list of paths. */
 interface RuledKind {
   kind: Kind;
   spec: KindSpec;
@@ -135,6 +135,7 @@ function checkReferencePaths({ fields: specs = {} }: KindSpec, fields: readonly 
   for (const reference of references) {
     const { name, accessor } = reference;
     const { embedded, as: codec } = fieldSpecOf(specs[name] ?? {});
+    // `{ "value": 3 }`: the same image for each record.
     const isFixed = accessor.selectedPaths.length === 0;
     if (isFixed || embedded) continue;
     assertOnePath(reference);

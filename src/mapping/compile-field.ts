@@ -64,7 +64,6 @@ export function compileField(spec: string | FieldSpec, field: Field): FieldAcces
   return combine(reader, writers);
 }
 
-/** Reads with one accessor and writes with all others. */
 function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor {
   // A writer that needs the current record reads its own paths there: the gateway must ask the CMS for these too.
   const readForWrite = writers.filter((writer) => writer.needsCurrent).flatMap((writer) => writer.selectedPaths);

@@ -8,7 +8,6 @@ import { MappingFieldError, parsePath, within } from './paths.ts';
 
 /** As the API presents it: `{ "door_time": { "label": "Doors", "value": "19:00" } }` in an event. */
 export interface CustomField {
-  /** Its name for people. */
   label: string;
   type: 'text' | 'boolean';
   /** Lists filter by it. */

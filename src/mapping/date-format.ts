@@ -125,6 +125,4 @@ function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | 
   return wall && zone ? validWallTime(wallToUtc(wall, zone)) : wall;
 }
 
-function escapeRegExp(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-}
+const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');

@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CmsRecord } from '../cms/port.ts';
 import { invalidParams } from '../interface/errors.ts';
+import type { Field } from '../interface/fields.ts';
 import type { EventRecord, Kind, RecordOf, Site } from '../model/records.ts';
 import { validWallTime } from '../time/wall-time.ts';
 import { parseZone } from '../time/zones.ts';
@@ -47,14 +48,15 @@ export function createWriter(
     const { zones, convert } = clockOf(values, before, storedZones);
     const target: WriteTarget = { body: {}, current, zones };
     const written: Written = new Map();
+    const asStored = ({ key, type }: Field, value: unknown): unknown => {
+      if (type === 'wall-time') return convert(value);
+      const link = linkFields.find((one) => one.field === key);
+      return link ? storedIds(value as number[], link, linkTables) : value;
+    };
     for (const { name, field, accessor } of writable) {
       const value = values[field.key];
       if (value === undefined) continue;
-      const link = linkFields.find((one) => one.field === field.key);
-      orInvalid(name, () => {
-        const ofCms = link ? storedIds(value as number[], link, linkTables) : value;
-        accessor.write?.(field.type === 'wall-time' ? convert(value) : ofCms, target);
-      });
+      orInvalid(name, () => accessor.write?.(asStored(field, value), target));
       // Of fields that share a JSON text, each has its own part of it.
       if (!accessor.isPartOfText) refuseSecondValues(name, accessor.storedPaths, target.body, written);
     }
@@ -86,15 +88,17 @@ export function createWriter(
    * The zones to write with, and what converts the dates to them. The client sends 19:00 in Europe/Berlin for an event
    * that the CMS has in Europe/London, or in a site there:
    *
-   *   the mapping writes the zone   19:00, with Europe/Berlin
-   *   it does not                   18:00 in Europe/London: the same instant
-   *   ... and the event is all-day  the same days: they are so in every zone
+   *                                 event's zone    its start
+   *   the mapping writes the zone   Europe/Berlin   19:00
+   *   it does not                   Europe/London   18:00: the same instant
+   *   ... and the event is all-day  Europe/London   19:00: its days are the same in every zone
    */
   function clockOf({ timezone, allDay }: Values, before: Values, stored: Zones) {
     const requested = typeof timezone === 'string' && timezone !== '' ? timezone : stored.event;
     const zones = writable.some((one) => one === zoneField) ? { ...stored, event: requested } : stored;
-    const isSame = requested === zones.event || (allDay ?? before.allDay) === true;
-    return { zones, convert: (wall: unknown) => (isSame ? wall : convertToZone(wall, requested, zones)) };
+    const isAllDay = (allDay ?? before.allDay) === true;
+    if (requested === zones.event || isAllDay) return { zones, convert: (wall: unknown) => wall };
+    return { zones, convert: (wall: unknown) => convertToZone(wall, requested, zones) };
   }
 
   function needsCurrent(changed: object): boolean {

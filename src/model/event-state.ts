@@ -31,7 +31,6 @@ export type ShownState = {
   online_url?: string;
 };
 
-/** `Cancelled`, or nothing. */
 export const stateLabel = ({ event_status: status }: ShownState): string => (status ? EVENT_STATES[status].label : '');
 
 /** `Cancelled: Storm`; the text alone if there is nothing to say of the event. */

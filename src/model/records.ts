@@ -92,14 +92,11 @@ export interface EventFields extends PostFields {
   hidden: boolean;
   sticky: boolean;
   featured: boolean;
-  /** Id of the parent event. */
   parent: number;
   /** `''`: the CMS does not say. The same for the attendance mode. */
   eventStatus: EventStatus | '';
-  /** Why it is cancelled, postponed or moved online. */
   eventStatusReason: string;
   attendanceMode: AttendanceMode | '';
-  /** Where people attend online. */
   onlineUrl: string;
   categories: number[];
   tags: number[];

@@ -172,7 +172,6 @@ export function parseCost(cost: Cost) {
     /** The whole cost, if only this says what was meant: `ab 7 €`, `€10 / £8`. Otherwise empty. */
     phrase: '',
   };
-  // `Free`.
   if (amounts.length === 0) return parsed;
   const unsigned = texts.map(({ text }) => text);
   const own = pluginCurrency(isList ? unsigned : (unsigned[0] ?? ''));

@@ -139,13 +139,9 @@ export function searchableText(html: string): string {
 }
 
 /** Folds a term's name as people write it: WordPress stores `Food &amp; Drink`. */
-export function foldName(name: string): string {
-  return fold(decodeEntities(name).trim());
-}
+export const foldName = (name: string): string => fold(decodeEntities(name).trim());
 
 /** Characters of a title that the order by title compares. */
 const SORTED_CHARACTERS = 100;
 
-export function foldTitle(title: string): string {
-  return foldForSort(textLine(title, SORTED_CHARACTERS));
-}
+export const foldTitle = (title: string): string => foldForSort(textLine(title, SORTED_CHARACTERS));

@@ -79,9 +79,7 @@ export function fold(text: string): string {
 }
 
 /** Sorts as MySQL's general collation does, which compares capitals: `_` comes after the letters. */
-export function foldForSort(text: string): string {
-  return fold(text).toUpperCase();
-}
+export const foldForSort = (text: string): string => fold(text).toUpperCase();
 
 /**
  * Slugs with the same key are the same slug. WordPress stores `f%c3%bcr`; a filter of a site may decode it, and Payload

@@ -1,6 +1,6 @@
 // Parses date texts as PHP's `strtotime` does, including the zone that a text may name.
 
-import { DAY_MS, dayStartMs, dayStartOf, earliestMs, formatWallTime, latestMs } from './wall-time.ts';
+import { DAY_MS, dayStartMs, dayStartOf, EARLIEST_MS, formatWallTime, LATEST_MS } from './wall-time.ts';
 import { epochToWallMs, parseZone, utcZone, wallMsToEpoch, type Zone } from './zones.ts';
 
 export type PhpDate = {
@@ -29,12 +29,12 @@ export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone 
   if (!parsed) return undefined;
   const wallMs = wallOf(parsed, epochToWallMs(context.nowMs, context.zone));
   // Zones have no offsets outside these years.
-  if (!(wallMs >= earliestMs - DAY_MS && wallMs <= latestMs + DAY_MS)) return undefined;
+  if (!(wallMs >= EARLIEST_MS - DAY_MS && wallMs <= LATEST_MS + DAY_MS)) return undefined;
   const zone = parsed.zone ?? context.zone;
   const epochMs = wallMsToEpoch(wallMs, zone);
   // Another one, if the clock skips `wallMs`.
   const shownMs = epochToWallMs(epochMs, zone);
-  if (shownMs < earliestMs || shownMs > latestMs) return undefined;
+  if (shownMs < EARLIEST_MS || shownMs > LATEST_MS) return undefined;
   return { epochMs, wall: formatWallTime(shownMs), hasZone: parsed.zone !== undefined };
 }
 
@@ -48,7 +48,7 @@ export const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 export function parseUnixSeconds(text: string): number | undefined {
   if (!NUMBER.test(text.trim())) return undefined;
   const seconds = Math.trunc(Number(text)) + 0;
-  return seconds * 1000 >= earliestMs && seconds * 1000 <= latestMs ? seconds : undefined;
+  return seconds * 1000 >= EARLIEST_MS && seconds * 1000 <= LATEST_MS ? seconds : undefined;
 }
 
 /** What a text says. Later words change what earlier ones set: `10:00 tomorrow` is midnight. */
@@ -204,7 +204,7 @@ function parseParts(text: string): Parsed | undefined {
     if (!match) return undefined;
     match.read(parsed, match.groups);
     index += match.length;
-    // PHP ignores a second zone, even an unknown one.
+    // Of two zones the first counts. PHP refuses three, two dates, two times, and a first zone that is unknown.
     const isRefused = parsed.dates > 1 || parsed.times > 1 || parsed.zones > 2 || (parsed.zones > 0 && !parsed.zone);
     if (isRefused) return undefined;
   }
@@ -284,7 +284,9 @@ function readFourDigits(parsed: Parsed, { year, hour = '', minute = '' }: Groups
 function readIsoWeek(parsed: Parsed, { year, week, weekday = '1' }: Groups): void {
   readFields(parsed, { year, month: '1', day: '1' });
   const newYear = new Date(dayStartMs(Number(year), 0, 1)).getUTCDay();
-  parsed.added.days = (newYear > 4 ? 7 : 0) - newYear + (Number(week) - 1) * 7 + Number(weekday);
+  // Week 1 is that of the year's first Thursday (4).
+  const daysToSunday = (newYear > 4 ? 7 : 0) - newYear;
+  parsed.added.days = daysToSunday + (Number(week) - 1) * 7 + Number(weekday);
 }
 
 function readAgo(parsed: Parsed): void {

@@ -4,16 +4,16 @@ const SECOND_MS = 1000;
 export const DAY_MS = 86_400_000;
 
 /** `0000-01-01 00:00:00`, the earliest wall time. */
-export const earliestMs = -62_167_219_200_000;
+export const EARLIEST_MS = -62_167_219_200_000;
 /** `9999-12-31 23:59:59`, the latest wall time. */
-export const latestMs = 253_402_300_799_000;
+export const LATEST_MS = 253_402_300_799_000;
 
 /** Of an ISO 8601 text: `2027-01-10T09:00:00.000Z` becomes `2027-01-10 09:00:00`. The text is not checked. */
 export const isoToWall = (text: string): string => text.slice(0, 19).replace('T', ' ');
 
 /** Formats milliseconds as a wall time in UTC. Drops fractions of a second, and clamps to the years 0000 to 9999. */
 export function formatWallTime(ms: number): string {
-  const iso = new Date(Math.min(Math.max(ms, earliestMs), latestMs)).toISOString();
+  const iso = new Date(Math.min(Math.max(ms, EARLIEST_MS), LATEST_MS)).toISOString();
   return isoToWall(iso);
 }
 
@@ -48,18 +48,21 @@ export function dayStartMs(year: number, month: number, day: number): number {
 /** The midnight before: of 2027-05-01 18:00 2027-05-01 00:00, both as milliseconds of a wall time in UTC. */
 export const dayStartOf = (wallMs: number): number => Math.floor(wallMs / DAY_MS) * DAY_MS;
 
-/** Of `2027-06-12 02:00:00`: `2027-06-12 00:00:00`. Where days start at 05:00: the later `2027-06-12 05:00:00`. */
+/** Where days start at 05:00, of `2027-06-12 02:00:00` the later `2027-06-12 05:00:00`, as in the original. */
 export function startOfDay(wall: string, dayStarts = '00:00'): string {
   return `${wall.slice(0, 10)} ${dayStarts}:00`;
 }
 
-/** At 05:00: of `2027-06-12 20:00:00`, `2027-06-13 04:59:59`; a last second such as `2027-06-12 04:59:59` stays. */
+/**
+ * The last second of the day. Where days start at 05:00, of `2027-06-12 20:00:00` it is `2027-06-13 04:59:59`; and
+ * `2027-06-12 04:59:59`, a last second already, stays.
+ */
 export function endOfDay(wall: string, dayStarts?: string): string {
   const end = wallAfter(startOfDay(wall, dayStarts), DAY_MS - SECOND_MS);
   return wall.slice(10) === end.slice(10) ? wall : end;
 }
 
-/** Of `2027-06-12 05:00:00` to `2027-06-14 04:59:59`: `2027-06-12` and `2027-06-13`. Its days begin when it starts. */
+/** The days of an all-day event: of `2027-06-12 05:00:00` to `2027-06-14 04:59:59`, `2027-06-12` and `2027-06-13`. */
 export function wholeDays(start: string, end: string): [first: string, last: string] {
   const sinceMidnight = (parseWallTime(start) ?? 0) - (parseWallTime(startOfDay(start)) ?? 0);
   return [start.slice(0, 10), wallAfter(end, -sinceMidnight).slice(0, 10)];

@@ -69,19 +69,13 @@ export function parseZone(text: string): Zone | undefined {
 /** The zone by name, or UTC if the gateway does not know it. */
 export const zoneOrUtc = (name: string): Zone => parseZone(name) ?? utcZone;
 
-function withSign(sign: string | undefined, size: number): number {
-  return sign === '-' && size !== 0 ? -size : size;
-}
+const withSign = (sign: string | undefined, size: number): number => (sign === '-' && size !== 0 ? -size : size);
 
 /** Minutes east of UTC at a UTC wall time. @throws RangeError for an invalid wall time */
-export function offsetMinutes(utc: string, zone: Zone): number {
-  return offsetMs(wallTimeMs(utc), zone) / MINUTE_MS;
-}
+export const offsetMinutes = (utc: string, zone: Zone): number => offsetMs(wallTimeMs(utc), zone) / MINUTE_MS;
 
 /** The wall time of a zone at an instant, as the milliseconds of the same wall time in UTC. */
-export function epochToWallMs(epochMs: number, zone: Zone): number {
-  return epochMs + offsetMs(epochMs, zone);
-}
+export const epochToWallMs = (epochMs: number, zone: Zone): number => epochMs + offsetMs(epochMs, zone);
 
 /**
  * The instant of a wall time in a zone. The wall time is given as the milliseconds of the same wall time in UTC.
@@ -96,8 +90,8 @@ export function epochToWallMs(epochMs: number, zone: Zone): number {
 export function wallMsToEpoch(wallMs: number, zone: Zone): number {
   const before = offsetMs(wallMs - DAY_MS, zone);
   const after = offsetMs(wallMs + DAY_MS, zone);
-  const offsets = [offsetMs(wallMs, zone), before, after];
-  return wallMs - (offsets.find((offset) => offsetMs(wallMs - offset, zone) === offset) ?? before);
+  const showsWallAt = (offset: number): boolean => offsetMs(wallMs - offset, zone) === offset;
+  return wallMs - ([offsetMs(wallMs, zone), before, after].find(showsWallAt) ?? before);
 }
 
 /** Converts the wall time of a zone to UTC, as `wallMsToEpoch`. @throws RangeError for an invalid wall time */
@@ -162,7 +156,7 @@ function offsetMs(epochMs: number, zone: Zone): number {
   return spans.find(({ untilMs }) => epochMs < untilMs)?.offsetMs ?? 0;
 }
 
-/** Finds the offset changes of a year by binary search within each week. Intl is too slow for each conversion. */
+/** Looks for a change of the offset in each week of the year. Intl is too slow for each conversion. */
 function spansOfYear(name: string, year: number): OffsetSpan[] {
   const format = formatOf(name);
   if (!format) return [];
@@ -173,21 +167,20 @@ function spansOfYear(name: string, year: number): OffsetSpan[] {
   while (atMs < endMs) {
     const nextMs = Math.min(atMs + 7 * DAY_MS, endMs);
     const nextOffset = intlOffsetMs(format, nextMs);
-    if (nextOffset !== offset) {
-      let low = atMs;
-      let high = nextMs;
-      while (high - low > 1000) {
-        const middle = low + Math.floor((high - low) / 2000) * 1000;
-        if (intlOffsetMs(format, middle) === offset) low = middle;
-        else high = middle;
-      }
-      spans.push({ untilMs: high, offsetMs: offset });
-      offset = nextOffset;
-    }
+    if (nextOffset !== offset) spans.push({ untilMs: changeBetween(format, atMs, nextMs), offsetMs: offset });
+    offset = nextOffset;
     atMs = nextMs;
   }
   spans.push({ untilMs: endMs, offsetMs: offset });
   return spans;
+}
+
+/** The second at which the offset changes, by binary search: after `low`, and at `high` at the latest. */
+function changeBetween(format: Intl.DateTimeFormat, low: number, high: number): number {
+  if (high - low <= 1000) return high;
+  const middle = low + Math.floor((high - low) / 2000) * 1000;
+  const isBefore = intlOffsetMs(format, middle) === intlOffsetMs(format, low);
+  return isBefore ? changeBetween(format, middle, high) : changeBetween(format, low, middle);
 }
 
 /** The offset at the end of `3/12/2027, GMT-05:00`, or `GMT-04:56:02` from the time before time zones. */

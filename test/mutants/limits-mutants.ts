@@ -186,7 +186,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'does not wait for idle',
     },
     'a connection closes after its last response': {
-      code: 'if (this.#open.get(_1) === _2) _1.destroySoon();',
+      code: 'if (this.#newestResponses.get(_1) === _2) _1.destroySoon();',
       title: 'graceful shutdown',
     },
   }),

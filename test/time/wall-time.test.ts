@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import {
   addMonths,
   dateDetails,
-  earliestMs,
+  EARLIEST_MS,
   endOfDay,
   formatWallTime,
-  latestMs,
+  LATEST_MS,
   parseWallTime,
   startOfDay,
   wallTimeMs,
@@ -20,15 +20,15 @@ const DAY_MS = 86_400_000;
 describe('wall times', () => {
   it('format and parse every second of the years 0000 to 9999', () => {
     fc.assert(
-      fc.property(fc.integer({ min: earliestMs / 1000, max: latestMs / 1000 }), (seconds) => {
+      fc.property(fc.integer({ min: EARLIEST_MS / 1000, max: LATEST_MS / 1000 }), (seconds) => {
         expect(parseWallTime(formatWallTime(seconds * 1000))).to.equal(seconds * 1000);
       }),
     );
   });
 
   it('are clamped to four-digit years', () => {
-    expect(formatWallTime(latestMs + 86_400_000)).to.equal('9999-12-31 23:59:59');
-    expect(formatWallTime(earliestMs - 1)).to.equal('0000-01-01 00:00:00');
+    expect(formatWallTime(LATEST_MS + 86_400_000)).to.equal('9999-12-31 23:59:59');
+    expect(formatWallTime(EARLIEST_MS - 1)).to.equal('0000-01-01 00:00:00');
   });
 
   for (const text of ['2027-02-30 10:00:00', '2027-13-01 00:00:00', '2027-01-01 24:00:00', '2027-01-01', '', 'now']) {

@@ -166,13 +166,12 @@ export const atomEntry = (event: FeedEvent) => ({
 type AtomEntry = ReturnType<typeof atomEntry>;
 
 function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarInfo & { site: Site }): string {
-  const link = site.url;
   // A tag URI (RFC 4151) begins with the host alone: `tag:example.org,2000:theatre/event-5`.
   const [host = '', ...folders] = siteName(site).split('/');
   const feed = new Feed({
     id: url,
     title: textLine(name),
-    link,
+    link: site.url,
     feedLinks: { atom: url },
     // An empty feed has no change, and the same text every time.
     updated: new Date(Math.max(0, ...entries.map(({ changedMs }) => changedMs))),
@@ -185,7 +184,7 @@ function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarIn
   for (const entry of entries)
     feed.addItem({
       id: `tag:${host},2000:${[...folders, `event-${entry.id}`].join('/')}`,
-      link: entry.link ?? link,
+      link: entry.link ?? site.url,
       title: asHtml([entry.title]),
       date: new Date(entry.changedMs),
       description: asHtml(entry.summary),
@@ -195,7 +194,7 @@ function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarIn
 
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 1000;
-/** After this time a response is built again, although nothing changed: `scanS` of its token may be a later scan. */
+/** After this time a response is built again, although nothing changed: a later scan may be in its token (`scanS`). */
 const TOKEN_MS = 60_000;
 
 /**

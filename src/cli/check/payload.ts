@@ -93,13 +93,13 @@ function judgeFeatures(
  */
 async function judgeField(
   hasField: (slug: string, path: string) => Promise<boolean>,
-  { kindMapping, name, paths: read, definition, records }: MappedField,
+  { kindMapping, name, paths: readPaths, definition, records }: MappedField,
 ): Promise<Finding | undefined> {
   const { collection } = kindMapping;
-  const written = kindMapping.writtenPaths.get(definition.key) ?? [];
-  const paths = [...new Set([...read, ...written].map(listPath))];
-  const hasPath = (path: string) => records.some(({ cmsRecord }) => valueAtPath(cmsRecord, path) !== undefined);
-  for (const path of paths.filter((each) => !hasPath(each)))
+  const writtenPaths = kindMapping.writtenPaths.get(definition.key) ?? [];
+  const allPaths = [...new Set([...readPaths, ...writtenPaths].map(listPath))];
+  const isInRecord = (path: string) => records.some(({ cmsRecord }) => valueAtPath(cmsRecord, path) !== undefined);
+  for (const path of allPaths.filter((each) => !isInRecord(each)))
     if (!(await hasField(collection, path)))
       return fail(
         name,
@@ -109,9 +109,9 @@ async function judgeField(
           `lexicalHTMLField. If the site has no such field, leave ${path} out of a copy of the mapping.`,
       );
   if (definition.key === 'status')
-    return ok(name, `${paths.join(', ')}: tells which drafts are ${STATUSES_BY_FIELD.join(' or ')}`);
-  const isInNone = records.length > 0 && !paths.some(hasPath);
+    return ok(name, `${allPaths.join(', ')}: tells which drafts are ${STATUSES_BY_FIELD.join(' or ')}`);
+  const isInNone = records.length > 0 && !allPaths.some(isInRecord);
   return isInNone && !definition.required
-    ? ok(name, `${paths.join(', ')}: a field of the collection; no record has it`)
+    ? ok(name, `${allPaths.join(', ')}: a field of the collection; no record has it`)
     : undefined;
 }

@@ -219,7 +219,16 @@ export async function checkFields(context: CheckContext, kind: Kind): Promise<Fi
   return findings;
 }
 
-/** What the values in the records show about one field: whether it is there, and can be read. */
+/**
+ * What the records show about one field. Of `start_date`, which is required, in the order of the code:
+ *
+ *   no record has `meta.start`                            fail
+ *   there is no record                                    ok
+ *   'soon', ''                                            fail: none is readable
+ *   '2031-05-01 19:30:00', '', 'soon'                     warn (`incompleteDate`); ok for a field that is not required
+ *   '2031-05-01' and '19:30', '2031-05-02' and 'evening'  warn: the mapping reads a day and a time (`parts`)
+ *   '2031-05-01 19:30:00', '2031-05-02 20:00:00'          ok
+ */
 function judgeValues(field: MappedField, admin: string): Finding {
   const { kindMapping, name, spec, paths, definition, records } = field;
   const path = paths.join(', ');
@@ -252,7 +261,6 @@ function judgeValues(field: MappedField, admin: string): Finding {
   return ok(name, `${path}: ${filled.length} of ${records.length} have it${example && `, ${example}`}`);
 }
 
-/** Some events have no start or end, or one that cannot be read. */
 function incompleteDate(
   field: MappedField,
   filled: readonly SampledRecord[],

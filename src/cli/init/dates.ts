@@ -53,16 +53,17 @@ export function proposeDates(fields: readonly SiteField[], decisions: DateDecisi
   const form = inferDate(startField.values, decisions);
   const isDayAlone = form?.hasTime === false;
   const start = momentOf(startField, namedStart?.time ?? times.start, decisions);
-  const assumed: string[] = [];
-  if (form?.alternative) assumed.push(dayFirst(form.alternative));
-  if (form?.format === 'unix' && decisions.seconds === undefined) assumed.push(INSTANTS);
-  if (isDayAlone && !fieldSpecOf(start).parts) assumed.push(noTime(startField.path));
   // `date: 2031-05-01, end_time: 22:00`: the end is on the day of the start.
   const endField = namedEnd?.date ?? dates.end ?? (isDayAlone && times.end ? startField : undefined);
   const end: FieldLocation = endField
     ? momentOf(endField, namedEnd?.time ?? times.end, decisions)
     : { ...fieldSpecOf(start), readOnly: true };
-  return { startField, start, end, assumed: endField ? assumed : [...assumed, NO_END] };
+  const assumed: string[] = [];
+  if (form?.alternative) assumed.push(dayFirst(form.alternative));
+  if (form?.format === 'unix' && decisions.seconds === undefined) assumed.push(INSTANTS);
+  if (isDayAlone && !fieldSpecOf(start).parts) assumed.push(noTime(startField.path));
+  if (!endField) assumed.push(NO_END);
+  return { startField, start, end, assumed };
 }
 
 /** By its values; without values, by its name. */
@@ -94,12 +95,15 @@ function startAndEnd(
   const startByName = chosen ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
   const withValues = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
   if ((startByName && endByName) || withValues.length > 2) return { start: startByName, end: endByName };
+  // If the first record lacks one, and the second the other, this compares values of different records.
   const isNeverBefore = (late: SiteField, early: SiteField): boolean => {
     const [lateTexts, earlyTexts] = [read(late.values), read(early.values)];
     const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;
     return areAsMany && lateTexts.every((text, index) => text >= earlyTexts[index]!);
   };
-  const unnamed = withValues.filter(({ path }) => path !== endByName?.path && path !== startByName?.path);
+  // Of `start_date` and `b`: `b`, which may be the end.
+  const unnamed = withValues.filter((each) => each !== endByName && each !== startByName);
+  // Of `a` and `end_date`: `a` is the start if `end_date` is never before it.
   const isEarliest = (each: SiteField) => withValues.every((late) => late === each || isNeverBefore(late, each));
   const start = startByName ?? unnamed.find(isEarliest);
   const end = endByName ?? (start && unnamed.find((each) => each !== start && isNeverBefore(each, start)));
@@ -128,9 +132,10 @@ function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateD
         { at: time.path, format: inferTimeFormat(time.values) ?? 'H:i' },
       ],
     };
-  // `start_utc: 2031-05-01 17:30:00`: only the name says that it is UTC.
-  const isUtcByName = isUtc(date.path) && form?.hasTime && form.format !== 'unix';
-  const as = isUtcByName ? { 'utc-datetime': form.format } : form?.as;
+  if (form === undefined) return date.path;
+  // `start_utc: 2031-05-01 17:30:00`: its values do not say that they are UTC (`textForm`), only its name does.
+  const isUtcByName = isUtc(date.path) && form.hasTime && form.format !== 'unix';
+  const as = isUtcByName ? { 'utc-datetime': form.format } : form.as;
   return as === undefined ? date.path : { at: date.path, as };
 }
 

@@ -53,6 +53,8 @@ const HIDDEN_EVENTS =
   'application password of an administrator.';
 
 /**
+ * What is proposed, by the first row that holds:
+ *
  *     --mapping NAME                                  this mapping, whether the site shows its fields or not
  *     a preset fits (`fittingPreset`)                 the preset
  *     a type (that of --event-type) has a start       a mapping made for the type
@@ -119,14 +121,17 @@ function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decision
     );
 }
 
-/** By name, and more by dates: in records, else in the schema. Posts and pages only count with dates in records. */
+/**
+ * The likeliest first. A name such as `event` counts 2, dates in records 3, dates in the schema alone 1. Posts and
+ * pages are left out without dates in records, which count only 1 for them.
+ */
 export function findEventTypes({ types }: ProbedSite): ProbedType[] {
   const score = ({ type, base, label, fields }: ProbedType): number => {
-    const name = [type, base, label].some((each) => likeness(each, 'event') > 0) ? 2 : 0;
+    const byName = [type, base, label].some((each) => likeness(each, 'event') > 0) ? 2 : 0;
     const dates = proposeDates(fields);
     const hasValues = dates !== undefined && dates.startField.values.length > 0;
-    if (base === 'posts' || base === 'pages') return hasValues ? name + 1 : 0;
-    return name + (hasValues ? 3 : dates ? 1 : 0);
+    if (base === 'posts' || base === 'pages') return hasValues ? byName + 1 : 0;
+    return byName + (hasValues ? 3 : dates ? 1 : 0);
   };
   const scored = types.map((type) => ({ type, score: score(type) })).filter((each) => each.score > 0);
   return scored.sort((a, b) => b.score - a.score).map(({ type }) => type);

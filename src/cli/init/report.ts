@@ -29,10 +29,13 @@ export function siteLines({ url, name, timezone, account, plugins, types }: Prob
 /** The mapping, with what the site shows of each collection and field. */
 export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
   const { isSeenOnSite, summary, preset, mapping, needsPlugin } = proposal;
-  // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
-  const isEmpty = typeAt(site, collectionName(mapping.event))?.total === 0 && !needsPlugin;
-  const unsure = proposal.unmapped.length > 0 ? [unsureOf(mapping.event, proposal.unmapped)] : [];
-  const notes = [...unsure, ...proposal.notes, ...(isEmpty ? [NO_EVENT] : [])];
+  const hasNoEvents = typeAt(site, collectionName(mapping.event))?.total === 0;
+  const notes = [
+    ...(proposal.unmapped.length > 0 ? [unsureOf(mapping.event, proposal.unmapped)] : []),
+    ...proposal.notes,
+    // Of a type that the companion plugin has yet to register nobody can make one: the next steps say when.
+    ...(hasNoEvents && !needsPlugin ? [NO_EVENT] : []),
+  ];
   const rows = KINDS.flatMap((kind) => {
     const spec = mapping[kind];
     if (!spec) return [];
@@ -71,13 +74,14 @@ function describeCollection(site: ProbedSite, base: string): string {
  * Why there is no proposal:
  *
  *   the site has                                      --event-type (`wanted`)   what is said
- *   My Calendar, which the gateway cannot read        none                      that its events cannot be served
  *   a type `gigs` without dates                       none, or gigs             what gigs shows, and how to name a date
+ *   My Calendar, which the gateway cannot read        none                      that its events cannot be served
  *   neither, and the plugin eventprime, unknown here  none                      that the events may be there
  */
 export function whyNothingLines(site: ProbedSite, wanted: string | undefined): string[] {
-  const types = wanted === undefined ? findEventTypes(site) : [typeAt(site, wanted)!];
-  const plugins = wanted === undefined ? unsupportedPlugins(site) : [];
+  if (wanted !== undefined) return [...withoutDates(typeAt(site, wanted)!), OWN_TYPES];
+  const types = findEventTypes(site);
+  const plugins = unsupportedPlugins(site);
   const unknown = plugins.length + types.length > 0 ? [] : unknownEventPlugins(site);
   const reasons = [
     ...plugins.map((title) => `This site has its events in ${title}`),

@@ -77,7 +77,6 @@ ${address !== '' && html`<br>${textLine(address)} <a href="${mapUrl(address)}" r
 ${website !== undefined && html`<a href="${website}" rel="noopener">${texts.venueWebsite}</a>`}</div>`;
 }
 
-/** Where people attend online, as far as the CMS says so. */
 function online({ attendance_mode: mode, online_url: url }: PublicEvent, texts: Texts): Html | false {
   const address = webAddress(url);
   if (address !== undefined) return html`<a href="${address}" rel="noopener">${texts.joinOnline}</a>`;

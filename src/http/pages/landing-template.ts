@@ -88,14 +88,14 @@ ${select('categories', texts.category, texts.allCategories)}
 function eventsSection(view: EventsView): Html {
   const { query, list, ofMonth, language, month } = view;
   const { texts, dates } = language;
-  const summary = language.counted(texts.eventCount, list.total);
+  const announced = language.counted(texts.eventCount, list.total);
   // The page has both, if the visitor has chosen none: `landing.css` hides one by the `data-view` of the page.
   const shown: Record<View, { title: string; content: Html } | undefined> = {
     list: { title: listTitle(view), content: eventList(view) },
     month: ofMonth && { title: dates.format('month', month), content: monthGrid(ofMonth, view) },
   };
   const parts = Object.entries(shown).flatMap(([name, part]) => (part ? [{ name, ...part }] : []));
-  return html`<section id="events" aria-label="${texts.events}" data-summary="${summary}">
+  return html`<section id="events" aria-label="${texts.events}" data-announced="${announced}">
 ${activeFilters(view)}
 <div class="toolbar">
 ${parts.map(({ name, title }) => html`<h1 class="in-${name}">${title}</h1>\n`)}
@@ -187,16 +187,14 @@ ${links}</nav>`;
 function eventList(view: EventsView): Html {
   const { list, range, query, today, language } = view;
   const { texts, dates } = language;
-  const days = Map.groupBy(list.events, (event) => {
-    const { first, last } = spanOf(event);
-    if (range.isPast) return first;
-    if (last < range.first) return 'over';
-    return first < range.first ? 'running' : first;
+  // The API lists an event that ended in the night to the first day, because it overlaps that day. The page does not.
+  const shown = list.events.filter((event) => range.isPast || spanOf(event).last >= range.first);
+  const days = Map.groupBy(shown, (event) => {
+    const { first } = spanOf(event);
+    return !range.isPast && first < range.first ? 'running' : first;
   });
   const heading = (day: string) =>
     day === 'running' ? (range.first === today ? texts.now : texts.running) : dates.relativeDay(day, today);
-  // The API lists an event that ended in the night to the first day, because it overlaps that day. The page does not.
-  days.delete('over');
   if (days.size === 0)
     return html`<p class="empty">${query.filters.search === undefined ? texts.noEvents : texts.noneFound}</p>`;
   return html`${[...days].map(

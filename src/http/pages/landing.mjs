@@ -67,7 +67,7 @@ async function showEvents(url, signal) {
     if (name && value !== wanted && (!options || [...options].some((option) => option.value === wanted)))
       filters.elements[name].value = wanted;
   }
-  say(eventsOf(document).dataset.summary);
+  say(eventsOf(document).dataset.announced);
   if (isOtherPage) eventsOf(document).scrollIntoView();
 }
 

@@ -16,8 +16,8 @@ export interface MonthView {
   colorClass: (event: PublicEvent) => string;
 }
 
-/** Rows of a week, below the row of the dates; `events.css` has as many classes, `r0` to `r3`. */
-const LANES = 4;
+/** Rows of bars in a week. In `events.css`, `c2 s3 r0 k1` is from the third column, 3 wide, in row 0, colour 1. */
+const ROWS = 4;
 
 /** The days from the first week of the month to its last. */
 export function monthRange(month: string, firstWeekday: number): { first: string; last: string } {
@@ -71,12 +71,12 @@ interface Bar {
 
 function week(days: string[], { events }: EventList, view: MonthView): Html {
   const bars = barsOf(days, events);
-  const { lanes, hidden } = placed(bars);
+  const { rows, hidden } = placed(bars);
   const { language } = view;
   const counted = (others: number) => language.counted(language.texts.more, others);
   return html`<ol class="week">${days.map((day, column) => {
-    const shown = lanes.flatMap((lane, row) =>
-      lane.filter(({ from }) => from === column).map((one) => bar(one, row, view)),
+    const shown = rows.flatMap((inRow, row) =>
+      inRow.filter(({ from }) => from === column).map((bar) => barLink(bar, row, view)),
     );
     const classes = `c${column}${day === view.today ? ' today' : ''}${day.startsWith(view.month) ? '' : ' other'}`;
     const others = hidden[column]!;
@@ -105,19 +105,19 @@ function barsOf(days: string[], events: PublicEvent[]): Bar[] {
     .sort((a, b) => a.from - b.from || b.to - a.to);
 }
 
-/** Puts each bar into the first lane that is free. `hidden` counts, for each day, the bars without a free lane. */
-function placed(bars: Bar[]): { lanes: Bar[][]; hidden: number[] } {
-  const lanes: Bar[][] = Array.from({ length: LANES }, () => []);
+/** Puts each bar into the first row that is free. `hidden` counts, for each day, the bars without a free row. */
+function placed(bars: Bar[]): { rows: Bar[][]; hidden: number[] } {
+  const rows: Bar[][] = Array.from({ length: ROWS }, () => []);
   const hidden = Array<number>(7).fill(0);
-  for (const one of bars) {
-    const lane = lanes.find((others) => (others.at(-1)?.to ?? -1) < one.from);
-    if (lane) lane.push(one);
-    else for (let column = one.from; column <= one.to; column++) hidden[column]! += 1;
+  for (const bar of bars) {
+    const free = rows.find((inRow) => (inRow.at(-1)?.to ?? -1) < bar.from);
+    if (free) free.push(bar);
+    else for (let column = bar.from; column <= bar.to; column++) hidden[column]! += 1;
   }
-  return { lanes, hidden };
+  return { rows, hidden };
 }
 
-function bar(
+function barLink(
   { event, from, to, startsHere, endsHere }: Bar,
   row: number,
   { query, today, language, colorClass }: MonthView,

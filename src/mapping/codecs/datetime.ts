@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { NO_TIME, type WallTime } from '../../model/records.ts';
-import { earliestMs, formatWallTime, isoToWall, latestMs, validWallTime, wallTimeMs } from '../../time/wall-time.ts';
+import { EARLIEST_MS, formatWallTime, isoToWall, LATEST_MS, validWallTime, wallTimeMs } from '../../time/wall-time.ts';
 import {
   offsetMinutes,
   offsetText,
@@ -93,9 +93,7 @@ export const siteDateTime = inFormat('site');
 export const utcDateTime = inFormat('utc');
 
 /** The event's zone; the site's if that text is not a zone; else UTC. */
-export function eventZone({ event, site }: Zones): Zone {
-  return parseZone(event) ?? zoneOrUtc(site);
-}
+export const eventZone = ({ event, site }: Zones): Zone => parseZone(event) ?? zoneOrUtc(site);
 
 function zoneOfClock(clock: Clock, zones: Zones): Zone {
   if (clock === 'event') return eventZone(zones);
@@ -160,7 +158,7 @@ export const unix: CodecDefinition<UnixOptions> = {
       if (typeof count !== 'number' || count === 0) return undefined;
       const ms = milliseconds ? count : count * 1000;
       // A time beyond the year 9999 is not one in seconds: some plugins count milliseconds.
-      if (!(ms >= earliestMs && ms <= latestMs)) return undefined;
+      if (!(ms >= EARLIEST_MS && ms <= LATEST_MS)) return undefined;
       const utc = formatWallTime(ms);
       return wallClockAsUtc ? utc : utcToWall(utc, eventZone(zones));
     },
