@@ -1,7 +1,7 @@
 // The configuration: the defaults, overridden by the operator's file, overridden by the environment; validated and
 // complete. The environment has one variable for each key of the schema, and for a secret also one that names a file.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -133,10 +133,15 @@ export function readJsonFile(path: string, location: string): JsonObject {
   throw new ConfigError(location, reason, 'The file must contain one JSON object.');
 }
 
-function readTextFile(path: string, location: string): string {
+/** @param maxBytes refuses a larger file, and a pipe or a device, which may never end */
+function readTextFile(path: string, location: string, maxBytes?: number): string {
   try {
+    const stats = statSync(path);
+    if (maxBytes !== undefined && !(stats.isFile() && stats.size <= maxBytes))
+      throw new ConfigError(location, `is not a regular file of at most ${maxBytes} bytes`, `Check the path ${path}.`);
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
     const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8 text' : `cannot be read (${code})`;
     throw new ConfigError(location, reason, `Check the path ${path}, who may read it, and its encoding.`);
@@ -234,6 +239,8 @@ interface Rule {
 const PREFIX = 'CALENDAR_';
 /** Not a setting: the path of the configuration file. */
 export const CONFIG_FILE_VARIABLE = 'CALENDAR_CONFIG';
+/** The longest is `sources`: a hundred, with twenty categories of 200 letters each, have 0.6 MB. */
+const MAX_SECRET_BYTES = 1024 * 1024;
 
 /** All keys, such as `listen.port` with the variable `CALENDAR_PORT`, in the order of the schema. */
 export const SETTINGS = rulesBelow(CONFIG_SCHEMA, []).map(([key, { writeOnly, description = '', type = 'string' }]) => {
@@ -331,7 +338,7 @@ const withoutLineBreak = (text: string): string => trimCharactersEnd(text, '\r\n
  * @throws ConfigError with the reason; never with the contents
  */
 export function readSecretFile(path: string, setting: string): string {
-  const text = withoutLineBreak(readTextFile(path, setting));
+  const text = withoutLineBreak(readTextFile(path, setting, MAX_SECRET_BYTES));
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the file may be a binary one
   if (text.trim() === '' || /[\x00-\x1f\x7f]/.test(text))
     throw new ConfigError(

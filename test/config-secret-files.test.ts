@@ -1,7 +1,7 @@
 // Credentials in files, as container platforms mount them.
 
-import { execFileSync, spawn } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig, SETTINGS } from '../src/config.ts';
@@ -86,7 +86,7 @@ describe('a secret in a file', () => {
     expect(message).to.match(/is set, and CALENDAR_UPSTREAM_PASSWORD too/);
   });
 
-  it('is refused if it is empty, binary or has two lines', () => {
+  it('is refused if it is empty, long, binary or has two lines', () => {
     for (const [content, reason] of [
       ['', /is empty, or/],
       ['\n', /is empty, or/],
@@ -95,19 +95,25 @@ describe('a secret in a file', () => {
       ['CALENDAR_UPSTREAM_USER="x"\nCALENDAR_UPSTREAM_PASSWORD="hunter2"\n', /more than one line/],
       ['hunter\0', /control characters/],
       [Buffer.from([0xff, 0xfe, 0x41]), /not UTF-8/],
+      ['hunter'.repeat(200_000), /not a regular file of at most 1048576 bytes/],
     ] as const)
       expect(problem(secretFile(content)).message, JSON.stringify(content)).to.match(reason);
   });
 
-  it('may be a pipe, as of `--password-file <(pass show site)`', () => {
+  it('is refused, without waiting or reading it all, if it is huge, endless, a pipe or a directory', () => {
+    const huge = secretFile('');
+    truncateSync(huge, 2 ** 30);
+    const before = process.memoryUsage().arrayBuffers;
+    expect(problem(huge).message).to.match(/not a regular file of at most 1048576 bytes/);
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(2 ** 20);
+    expect(problem('/dev/zero').message).to.match(/not a regular file/);
+    expect(problem(folder()).message).to.match(/not a regular file/);
     const pipe = join(folder(), 'pipe');
     execFileSync('mkfifo', [pipe]);
-    spawn('sh', ['-c', 'echo abcd efgh > "$0"', pipe]);
-    expect(secret(pipe).upstream.password).to.equal('abcd efgh');
+    expect(problem(pipe).message).to.match(/not a regular file/);
   });
 
-  it('is refused if it is missing, below a file, or a directory', () => {
-    expect(problem(folder()).message).to.match(/cannot be read \(EISDIR\)/);
+  it('is refused if it is missing, or below a file', () => {
     expect(problem(join(folder(), 'none')).message).to.match(/cannot be read \(ENOENT\)/);
     expect(problem(`${secretFile('hunter2')}/below`).message).to.match(/cannot be read \(ENOTDIR\)/);
   });
