@@ -36,7 +36,7 @@ export const ACF_TYPES: readonly FieldType[] = [
     type: 'number',
     field: 'cost',
     source: { at: 'acf.price', as: 'number', clearWith: null },
-    stored: ['', 0, 12.5, -3, 1e-6, 123456789012345, 0.1],
+    stored: ['', 0, 12.5, -3, 1e-7, 123456789012345, 0.1],
     refused: ['$10 - $20', 'Free - 20', '10, 20', '12 per person', '€5', '12345678901234567.89', ['1', '2'], 'x'],
     afterWrite: (sent) => {
       if (sent !== null && typeof sent !== 'number') refuse('not a number');

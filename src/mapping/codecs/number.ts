@@ -12,21 +12,28 @@ interface NumberOptions {
   decimal?: ',';
 }
 
+const MAX_DIGITS = 15;
+
 const integer: Codec = { read: readInteger, write: Number };
 
 const numericText = ({ decimal }: NumberOptions): Codec => ({
-  read: readText,
+  read: (stored) => (typeof stored === 'number' && Number.isFinite(stored) ? plainDecimal(stored) : readText(stored)),
   write: (value) => {
     const text = String(value).trim();
-    // 01067, a telephone number of 16 digits and 0.0000001 would come back as 1067, another number and 1e-7.
-    if (!/^-?(?!(?:\.?\d){16})(?:(?:0|[1-9]\d*)(?:\.\d{1,6})?|\.\d{1,6})$/.test(text))
-      throw new UnrepresentableValue(
-        'only a number without leading zeros, of at most 15 digits and 6 decimals, can be stored here',
-      );
+    if (!/^-?(?:\d+(?:\.\d+)?|\.\d+)$/.test(text)) throw new UnrepresentableValue('only a number can be stored here');
+    // A postal code or a telephone number would come back as another one.
+    if (/^-?0\d/.test(text)) throw new UnrepresentableValue('only a number without leading zeros can be stored here');
+    // More digits than a floating-point number has would come back as another number.
+    if (text.replace(/\D/g, '').length > MAX_DIGITS)
+      throw new UnrepresentableValue(`only a number of at most ${MAX_DIGITS} digits can be stored here`);
     return decimal === undefined ? Number(text) : text.replace('.', decimal);
   },
   isNumeric: true,
 });
+
+/** Without an exponent, which readers of a cost would take for a second number. */
+const plainDecimal = (number: number): string =>
+  number.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 20 });
 
 export const number: CodecDefinition<NumberOptions> = {
   fits: ['id', 'text'],
