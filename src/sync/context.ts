@@ -136,6 +136,8 @@ export function loadMemory(replica: Replica, nowMs: number) {
     state: initialSyncState(nowMs),
     /** As the CMS last described itself: `Europe/Berlin`. Kept over restarts. */
     site: readState<Site>(replica, STATE_KEYS.site, UNKNOWN_SITE),
+    /** False until this process has read it: the site may have moved while the gateway was off. */
+    isSiteRead: false,
     /** The next poll lists what was modified since. Kept over restarts. */
     polled: readState<Polled>(replica, STATE_KEYS.polled, {}),
     kinds: kinds as Record<Kind, ReturnType<typeof newKindMemory>>,

@@ -30,7 +30,8 @@ const TERM_PAGES_PER_POLL = 5;
  */
 export async function poll(context: SyncContext): Promise<string[]> {
   const { memory, collections } = context;
-  if (memory.unreadable.has('site')) await noteIfUnreadable(context, 'site', () => refreshSite(context));
+  if (!memory.isSiteRead || memory.unreadable.has('site'))
+    await noteIfUnreadable(context, 'site', () => refreshSite(context));
   for (const spec of collections)
     await noteIfUnreadable(context, spec.collection, () => pollCollection(context, spec), spec);
   const present = collections.filter(({ collection: name }) => !memory.unreadable.has(name));
@@ -57,6 +58,7 @@ async function pollCollection(context: SyncContext, spec: KindMapping): Promise<
 export async function refreshSite(context: SyncContext): Promise<void> {
   const { cms, replica, memory } = context;
   const site = await cms.site(visitorOptions(context));
+  memory.isSiteRead = true;
   if (JSON.stringify(site) === JSON.stringify(memory.site)) return;
   // Times and addresses of every record depend on them.
   if (memory.site !== UNKNOWN_SITE) restartScan(memory);
