@@ -47,6 +47,7 @@ export const STATE_KEYS = {
   /** `1` once the initial sync was complete. */
   complete: 'sync.complete',
   caughtUp: 'sync.lastCaughtUpMs',
+  linkTables: 'sync.linkTables',
   /** The required fields that records of a kind have had until now. */
   fields: (kind: Kind) => `sync.fields.${kind}`,
 };
@@ -100,6 +101,23 @@ export const isComplete = (replica: Replica): boolean => getState(replica.db, ST
 
 export const loadCaughtUpMs = (replica: Replica): number | undefined =>
   readState<number | undefined>(replica, STATE_KEYS.caughtUp, undefined);
+
+type SavedTable = [field: LinkField['field'], idOf: [number, number][], storedIdOf: [number, number][]];
+
+function loadLinkTables(replica: Replica): LinkTables {
+  const tables = readState<SavedTable[]>(replica, STATE_KEYS.linkTables, []);
+  return Object.fromEntries(
+    tables.map(([field, idOf, storedIdOf]) => [
+      field,
+      { idOf: new Map(idOf), storedIdOf: new Map(storedIdOf), notFound: new Set<number>() },
+    ]),
+  );
+}
+
+export function linkTablesState(tables: LinkTables): Record<string, string> {
+  const saved = Object.entries(tables).map(([field, { idOf, storedIdOf }]) => [field, [...idOf], [...storedIdOf]]);
+  return { [STATE_KEYS.linkTables]: JSON.stringify(saved) };
+}
 
 const newKindMemory = (replica: Replica, kind: Kind) => ({
   /** Grows with every change of the kind's records in the replica: link tables are built again. */
@@ -163,8 +181,8 @@ export function loadMemory(replica: Replica, nowMs: number) {
     endedScanBeganS: undefined as number | undefined,
     /** Why the last pages of the scan failed. */
     scanProblem: undefined as string | undefined,
-    /** Venue 12 is the term 7 that events store. */
-    linkTables: {} as LinkTables,
+    /** Venue 12 is the term 7 that events store. Kept over restarts. */
+    linkTables: loadLinkTables(replica),
     /** Fingerprint of the lists that a table was built from. */
     linksBuiltFrom: new Map<LinkField, string>(),
     /** Refreshes run one after another: an older response must not replace a newer table. */

@@ -6,7 +6,7 @@ import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { imageOptions, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
-import { acceptIfCurrent, logDecision, noteChange, restartScan, type SyncContext } from './context.ts';
+import { acceptIfCurrent, linkTablesState, logDecision, noteChange, restartScan, type SyncContext } from './context.ts';
 import { batchesOf, findExisting } from './ingest.ts';
 import { listModified } from './list-modified.ts';
 
@@ -113,7 +113,7 @@ export function refreshLinkTables(context: SyncContext): Promise<void> {
 }
 
 async function refreshTable(context: SyncContext, field: LinkField): Promise<void> {
-  const { memory } = context;
+  const { memory, replica } = context;
   const linked = context.mapping.kinds[field.kind];
   if (!linked || memory.unreadable.has(linked.collection)) return;
   const { terms: base } = field;
@@ -127,6 +127,7 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
   if (before && changesEvents(before, table)) restartScan(memory);
   // Events hold these values, which may mean a record later.
   for (const stored of before?.notFound ?? []) if (!table.idOf.has(stored)) table.notFound.add(stored);
+  replica.apply({ state: linkTablesState(memory.linkTables) });
   memory.linksBuiltFrom.set(field, fingerprint);
 }
 

@@ -39,6 +39,7 @@ describe('linked records without ids', () => {
       await site.sync.whenComplete();
       expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal([venue]);
       await site.restart();
+      expect(site.sync.linkTables().venues?.idOf.get(501)).to.equal(venue);
       const late = site.cms.createPost('venues', { meta: { key: 700 } }).id;
       const other = site.cms.createPost('events', { meta: { place: 700 } }).id;
       await site.poll();

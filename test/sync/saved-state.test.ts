@@ -8,6 +8,7 @@ describe('a saved state that no gateway writes', () => {
   const rows = [
     ['sync.site', '{'],
     ['sync.polled', 'null'],
+    ['sync.linkTables', '['],
     ['sync.fields.event', '['],
     ['sync.lastCaughtUpMs', '1x'],
   ] as const;
