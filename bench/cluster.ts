@@ -1,11 +1,12 @@
 // `node bench/cluster.ts`: measures one, three and six gateways in front of one fake CMS, which responds immediately.
 
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { allSettled, type ClusterProcess, MOUNT, startProcess } from '../test/cluster/processes.ts';
-import { type RedisServer, startRedisServer } from '../test/cluster/redis-server.ts';
+import { type RedisServer, startRedisServer, withRedisClient } from '../test/cluster/redis-server.ts';
 import { authorization, type FakeWordPress, startEmptyWordPress } from '../test/faults/fake-wordpress.ts';
 import { scriptOptions } from '../test/script-options.ts';
 import { until } from '../test/until.ts';
@@ -59,12 +60,11 @@ async function start(cms: FakeWordPress, redis: RedisServer | undefined, count: 
   return gateways;
 }
 
-/** A scan and an initial sync list posts by id with the mapped fields; a poll reads stamps, terms and newest images. */
+/** A scan lists posts by id with the mapped fields; a poll reads stamps, terms and the newest images. */
 const isScan = ({ url }: { url: string }): boolean => {
   const { pathname, searchParams } = new URL(url, 'http://fake');
   const isPost = /\/(events|venues|organizers)$/.test(pathname);
-  const isWhole = searchParams.get('_fields') !== 'id,modified_gmt,status';
-  return isPost && isWhole && searchParams.get('orderby') === 'id' && !searchParams.has('include');
+  return isPost && searchParams.get('orderby') === 'id' && !searchParams.has('include');
 };
 
 interface Calls {
@@ -72,13 +72,35 @@ interface Calls {
   scans: number;
 }
 
-/** Calls a minute without any writes; and those of the initial sync of each gateway, which are those of a scan. */
-async function countCalls(cms: FakeWordPress): Promise<Calls> {
-  const scans = cms.requests.filter(isScan).length;
+/** Calls a minute without any writes; those of scans for one whole scan of each gateway. */
+async function countCalls(
+  cms: FakeWordPress,
+  redis: RedisServer | undefined,
+  gateways: readonly ClusterProcess[],
+): Promise<Calls> {
   await pause(5000);
   const from = cms.requests.length;
   await pause(Number(options.seconds) * 1000);
   const polls = cms.requests.slice(from).filter((request) => !isScan(request)).length;
+  if (!redis) return { polls: (polls * 60) / Number(options.seconds), scans: 0 };
+  const before = cms.requests.length;
+  await measureWrites(gateways.slice(0, 1), 1);
+  // As a gateway that was cut off for too many changes.
+  await withRedisClient(redis, async (client) => {
+    const [key = ''] = await client.keys('*:changes');
+    await client.xAdd(key, '*', { from: randomUUID(), keys: '*' });
+  });
+  let scans = 0;
+  await until(
+    async () => {
+      const known = scans;
+      await pause(3 * INTERVAL_S * 1000);
+      scans = cms.requests.slice(before).filter(isScan).length;
+      return scans > 0 && scans === known;
+    },
+    `the scans of ${gateways.length} gateways`,
+    START_MS,
+  );
   return { polls: (polls * 60) / Number(options.seconds), scans };
 }
 
@@ -129,7 +151,7 @@ async function measureOne(events: number, count: number, isAlone: boolean): Prom
   const redis = isAlone ? undefined : await startRedisServer();
   const gateways = await start(cms, redis, count);
   try {
-    const { polls, scans } = await countCalls(cms);
+    const { polls, scans } = await countCalls(cms, redis, gateways);
     const memory = gateways.map(({ child }) => residentMiB(child.pid!));
     const { tookMs, seenMs } = await measureWrites(gateways, Number(options.writes));
     const name = `${isAlone ? 'alone' : `n${count}`}_${events}`;

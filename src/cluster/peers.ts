@@ -29,6 +29,8 @@ export interface PeersOptions {
 /** `events:12`, `venues:3`: the collection's name in the CMS, and the id; `events:12:trashed` of one in the trash. */
 type RecordKey = string;
 
+/** Sent instead of keys if there were too many while Redis was away. */
+const EVERYTHING = '*';
 /** Before the first entry. Ids grow with time: `1764208800000-0`. */
 const STREAM_START = '0-0';
 const KEYS_PER_ENTRY = 200;
@@ -44,6 +46,8 @@ const ENTRIES_PER_READ = 100;
 const BLOCK_MS = 1000;
 /** Between two tries, of Redis or of the CMS. */
 const RETRY_MS = 1000;
+/** Keys that are kept while Redis is away. Beyond it the other gateways read everything again. */
+const MAX_UNSENT = 1000;
 /** A gateway polls at least every sixth interval: another one may have died between its poll and its message. */
 const MAX_SKIPPED = 5;
 /** Of an interval: how long a lease to poll lasts. A gateway that is alone finds its own over at its next poll. */
@@ -80,8 +84,7 @@ export class Peers implements PeersPort {
   // Writing: what this gateway tells.
   /** The latest entry of this gateway. */
   #published = STREAM_START;
-  /** Kept while Redis is away: of each record one key, or two. */
-  readonly #unsent = new Set<RecordKey>();
+  #unsent = new Set<RecordKey>();
   #sending: Promise<void> | undefined;
 
   // Taking turns at polling.
@@ -134,6 +137,7 @@ export class Peers implements PeersPort {
 
   async #publish(records: readonly ChangedRecord[]): Promise<void> {
     for (const record of records) this.#unsent.add(this.#keyOf(record));
+    if (this.#unsent.size > MAX_UNSENT) this.#unsent = new Set([EVERYTHING]);
     await this.#send();
   }
 
@@ -237,10 +241,12 @@ export class Peers implements PeersPort {
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
     // It has applied 4, and the stream begins with 7: 5 and 6 may have been cut. Not if the stream was empty so far.
     const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;
-    const records = this.#recordsOf(entries);
+    const keys = this.#keysOf(entries);
+    const isEverything = keys.has(EVERYTHING);
+    const records = this.#recordsOf(keys);
     const read = () => this.#sync.fetchTold(records);
     if (this.#sync.state().failures > 0 || !(await this.#reread(records, read))) return false;
-    if (hasGap && !(await this.#sync.pollForLostEntries())) return false;
+    if ((hasGap || isEverything) && !(await this.#sync.pollForLostEntries(isEverything))) return false;
     this.#markApplied(entries.at(-1)!.id, entries.length);
     return true;
   }
@@ -273,10 +279,14 @@ export class Peers implements PeersPort {
     return `${specOf(this.#options.mapping, kind)!.collection}:${id}${isTrashed ? ':trashed' : ''}`;
   }
 
-  /** What the other gateways name. What is no key of a CMS's record is ignored: no gateway has written it. */
-  #recordsOf(entries: readonly StreamEntry[]): ChangedRecord[] {
+  /** What the other gateways name. */
+  #keysOf(entries: readonly StreamEntry[]): Set<RecordKey> {
     const ofOthers = entries.filter(({ message }) => message.from !== this.#node);
-    const keys = new Set(ofOthers.flatMap(({ message }) => message.keys?.split(' ') ?? []));
+    return new Set(ofOthers.flatMap(({ message }) => message.keys?.split(' ') ?? []));
+  }
+
+  /** What is no key of a CMS's record is ignored: no gateway has written it. */
+  #recordsOf(keys: ReadonlySet<RecordKey>): ChangedRecord[] {
     return [...keys].flatMap((key) => {
       const [, collection = '', id, trashed] = KEY.exec(key) ?? [];
       const kind = kindOfCollection(this.#options.mapping, collection);

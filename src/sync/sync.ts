@@ -7,7 +7,7 @@ import type { LinkTables } from '../mapping/references.ts';
 import { isPostKind, type Kind, type KindOrImage, type Site, seriesIdOf } from '../model/records.ts';
 import { assertHasFields } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
-import { isComplete, loadCaughtUpMs, loadMemory, STATE_KEYS, type SyncContext } from './context.ts';
+import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import { refreshLinkTables } from './links-and-images.ts';
 import { type ChangedRecord, fetchBatch, inBatches, poll } from './poll.ts';
 import { PollLoop } from './poll-loop.ts';
@@ -180,9 +180,11 @@ export class Sync {
    * Polls, because entries of other gateways were lost. Resolves with true if the replica is current then. What was
    * deleted meanwhile may be missing in the journal. Example: gateway A told of event 12, Redis was emptied, and this
    * gateway B never had it. So a client that comes from A to B with an older position reads everything again.
-   * If the replica is not live, it resolves with false: then the sync polls anyway, with pauses after failures.
+   * `withScan`: a scan begins too, which finds what no date shows. If the replica is not live, it resolves with false:
+   * then the sync polls anyway, with pauses after failures.
    */
-  async pollForLostEntries(): Promise<boolean> {
+  async pollForLostEntries(withScan = false): Promise<boolean> {
+    if (withScan) restartScan(this.#context.memory);
     if (this.state().phase !== 'live' || !(await this.poll())) return false;
     this.#context.replica.journal.missed();
     return true;

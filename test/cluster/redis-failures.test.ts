@@ -114,18 +114,20 @@ describe('gateways whose Redis fails', function () {
     }
   });
 
-  it('reads a thousand changes again that a peer made while Redis was away for it', async () => {
+  it('reads everything again when a peer lost count of its changes', async () => {
     savedAnHourAgo();
     const [a, b] = await two();
     cms.editSilently(1, { title: 'Silent' });
     await a.proxy.set({ kind: 'down' });
     await until(() => !isConnected(a), 'it notices');
-    const many = Array.from({ length: 1001 }, (_, n) => ({ kind: 'event' as const, id: 1001 - n }));
+    const many = Array.from({ length: 1001 }, (_, n) => ({ kind: 'event' as const, id: 1000 + n }));
     await a.peers.tell(many, async () => undefined);
-    expect(a.peers.status().unsent).to.equal(1001);
+    expect(a.peers.status().unsent).to.equal(1);
     await a.proxy.set({ kind: 'none' });
-    await until(() => titleAt(b, 1) === 'Silent', 'the last of six entries');
-    expect(a.peers.status().unsent).to.equal(0);
+    const isTold = async () => (await a.request('/events/1')).version === b.peers.status().applied;
+    await until(isTold, 'the entry');
+    await b.sync.poll();
+    expect(titleAt(b, 1)).to.equal('Silent');
   });
 
   it('works without a Redis that is suspended, and counts it as away', async () => {
