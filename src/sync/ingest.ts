@@ -38,17 +38,19 @@ export function* batchesOf<T>(items: readonly T[], size: number): Generator<read
 }
 
 /** One transaction, after which other requests are answered. Resolves with the number of changed records. */
-export async function applyInTurn(replica: Replica, changes: ChangeSet): Promise<number> {
+export async function applyInTurn(replica: Replica, changes: ChangeSet, onChange = () => {}): Promise<number> {
   const changed = replica.apply(changes);
+  if (changed > 0) onChange();
   await nextTurn();
   while (changed > 0 && compactTextIndex(replica.db)) await nextTurn();
   return changed;
 }
 
-async function apply({ replica, memory }: SyncContext, { kind }: KindMapping, changes: ChangeSet): Promise<number> {
-  const changed = await applyInTurn(replica, changes);
-  if (changed > 0) memory.kinds[kind].revision += 1;
-  return changed;
+function apply({ replica, memory }: SyncContext, { kind }: KindMapping, changes: ChangeSet): Promise<number> {
+  // Before the next turn: in that a webhook may build the link tables, which must have a venue that came just now.
+  return applyInTurn(replica, changes, () => {
+    memory.kinds[kind].revision += 1;
+  });
 }
 
 /**

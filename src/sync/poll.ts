@@ -38,7 +38,7 @@ export async function poll(context: SyncContext): Promise<string[]> {
   await noteIfUnreadable(context, 'media', () => pollMedia(context));
   // What refers to a term or image that was just found deleted is dirty: the CMS removes it there without a new date.
   for (const spec of present) await refreshDirty(context, spec);
-  if (!memory.unreadable.has('media')) await fetchMissingImages(context);
+  if (!memory.unreadable.has('media')) await noteIfUnreadable(context, 'media', () => fetchMissingImages(context));
   for (const spec of present) {
     const ids = await confirmedDeletions(context, spec);
     await refreshRecords(context, spec, ids, { reason: 'their deletion is confirmed', deletableAtOnce: new Set(ids) });

@@ -1,11 +1,11 @@
 // The sync while the CMS is down, refuses the service account, or counts wrongly.
 
 import { expect } from 'chai';
-import { ReplicaError } from '../../src/errors.ts';
+import { CmsRejected, ReplicaError } from '../../src/errors.ts';
 import { recordCounts } from '../../src/store/records.ts';
 import { SERVICE, unavailable } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
-import { expectInSync, type TestSite, titleOf } from './test-site.ts';
+import { expectInSync, type TestSite, testSite, titleOf } from './test-site.ts';
 
 describe('sync and CMS failures', () => {
   let site: TestSite;
@@ -128,6 +128,29 @@ describe('sync and CMS failures', () => {
       await site.poll();
       expect(site.sync.status().state).to.equal('live');
       expectInSync(site);
+    });
+
+    it('that lists its images and refuses to show them by id stays current in all else', async () => {
+      let isRefused = false;
+      site = testSite({
+        cms: (cms) => ({
+          ...cms,
+          async images(...call) {
+            if (isRefused) throw new CmsRejected('forbidden', 'no', { status: 403, code: 'firewall' });
+            return cms.images(...call);
+          },
+        }),
+      });
+      site.sync.start();
+      await site.sync.whenComplete();
+      isRefused = true;
+      const event = site.cms.createPost('events', { featured: site.cms.createMedia().id }).id;
+      for (let polls = 0; polls < 3; polls += 1) await site.poll();
+      site.cms.edit(event, { title: 'Read all the same' });
+      await site.poll();
+      expect(titleOf(site.replica, 'event', event)).to.equal('Read all the same');
+      expect(site.sync.status()).to.include({ state: 'stale' });
+      expect(site.sync.status().reason).to.include('refuses visitors "media"');
     });
 
     it('has no initial sync with a site that refuses visitors its events, but with the account that stands for them', async () => {

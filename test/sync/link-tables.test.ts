@@ -47,6 +47,19 @@ describe('linked records without ids', () => {
       expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal([venue]);
     });
 
+    it('stay linked over a restart while the site refuses visitors the venues', async () => {
+      const { event } = createPlaces();
+      site.sync.start();
+      await site.sync.whenComplete();
+      const before = getRecord(site.replica.db, 'event', event)?.venues;
+      expect(before).to.have.length(1);
+      site.cms.closedToPublic.add('venues');
+      await site.poll();
+      await site.restart();
+      for (let polls = 0; polls < 4; polls += 1) await site.poll();
+      expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal(before);
+    });
+
     it('are linked when the venue is created after the event', async () => {
       createPlaces();
       const event = site.cms.createPost('events', { meta: { place: 800 } }).id;
