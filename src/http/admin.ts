@@ -147,10 +147,12 @@ function parseChanges(body: Buffer): ReportedChange[] | undefined {
   }
 }
 
+/** As `src/cms/payload/ids.ts` serves them. Digits alone are a number. */
+const TEXT_ID = /^(?!\d+$)[^,\p{Cc}\p{Cs}]{1,200}$/u;
+
 function isChange(value: unknown): value is ReportedChange {
   if (typeof value !== 'object' || value === null) return false;
   const { collection, id } = value as Record<string, unknown>;
-  // Digits alone are a number: a text `12` would be another record than 12. The CMS knows which texts are ids.
-  const isId = typeof id === 'string' ? /\D/.test(id) : Number.isSafeInteger(id) && Number(id) > 0;
+  const isId = typeof id === 'string' ? TEXT_ID.test(id) : Number.isSafeInteger(id) && Number(id) > 0;
   return typeof collection === 'string' && collection !== '' && isId;
 }

@@ -14,6 +14,7 @@ import type { SharedCounters } from './client-limits.ts';
 
 interface SharedOptions {
   connection: Connection;
+  /** Of every key in Redis. */
   prefix: string;
   /** A password that only the operator's gateways know, or `''`. */
   secret: string;
@@ -80,8 +81,7 @@ export function createSharedIdempotencyKeys({ connection, prefix }: Omit<SharedO
     async claim(owner, name, entry) {
       const keys = [keyOf(name), keyOf(`of:${owner}`)];
       const args = [JSON.stringify(entry), String(KEY_TTL_MS), String(entry.startedMs), String(MAX_KEYS_PER_USER)];
-      const known = await run((client) => client.eval(CLAIM, { keys, arguments: args }));
-      return known === null ? undefined : (JSON.parse(String(known)) as IdempotencyEntry);
+      return run(async (client) => parseEntry(await client.eval(CLAIM, { keys, arguments: args })));
     },
     async compareAndSet(name, old, next) {
       const args = [JSON.stringify(old), JSON.stringify(next)];
@@ -95,4 +95,12 @@ export function createSharedIdempotencyKeys({ connection, prefix }: Omit<SharedO
       await run((client) => client.del(keyOf(name)));
     },
   };
+}
+
+/** Throws for a value that no gateway wrote: whether there was a create is then unknown. */
+function parseEntry(text: unknown): IdempotencyEntry | undefined {
+  if (text === null) return undefined;
+  const entry = JSON.parse(String(text)) as IdempotencyEntry;
+  if (!['running', 'done', 'unknown'].includes(entry.state)) throw new Error('the entry of a key has no state');
+  return entry;
 }

@@ -97,7 +97,11 @@ describe('permissions', () => {
     for (const method of ['GET', 'OPTIONS']) {
       expect(await allowed('/events/2', 'author', { method }), method).to.equal('GET');
       expect(await allowed('/events/3', 'author', { method }), method).to.equal(ALL);
+      expect(await allowed('/events/by-slug/event-3', 'author', { method }), method).to.equal(ALL);
     }
+    const calls = cms.requests.length;
+    expect(await allowed('/events/2.ics', 'author', { method: 'OPTIONS' })).to.equal('GET');
+    expect(cms.requests.length).to.equal(calls);
   });
 
   it('to edit posts are no permissions for events, venues or organizers', async () => {

@@ -49,6 +49,7 @@ export interface CalendarInfo {
 }
 
 const REFRESH_S = 3600;
+const MAX_URL = 2000;
 const MAX_DESCRIPTION = 2000;
 /** Years have four digits in iCalendar. */
 const LAST_DAY_MS = Date.UTC(9999, 11, 31);
@@ -132,7 +133,7 @@ export function linesOf(event: FeedEvent, html: string, maxCharacters: number): 
 function eventData(event: FeedEvent, site: string): Omit<ICalEventData, 'start'> {
   const changedMs = lastChangeMs(event);
   const location = placeOf(event);
-  const page = webAddress(event.url);
+  const page = shortAddress(event.url);
   return {
     id: `event-${event.id}@${site}`,
     sequence: Math.max(0, Math.floor((changedMs - SEQUENCE_START_MS) / 1000)),
@@ -147,6 +148,8 @@ function eventData(event: FeedEvent, site: string): Omit<ICalEventData, 'start'>
     status: statusOf(event),
   };
 }
+
+const shortAddress = (url = ''): string | undefined => (url.length > MAX_URL ? undefined : webAddress(url));
 
 /** The last change of an event; its publication if the CMS gives no change, 1970 if it gives neither. */
 export const lastChangeMs = ({ modified_utc, date_utc }: FeedEvent): number =>
@@ -198,7 +201,7 @@ export function placeOf({ venue, online_url: online }: Pick<FeedEvent, 'venue' |
       typeof name === 'string' ? [name, postalAddress(address)].filter(Boolean).join(', ') : '',
     );
   const names = textLine(places.filter((place) => place !== '').join('; '));
-  return [names, webAddress(online) ?? ''].filter((place) => place !== '').join('; ');
+  return [names, shortAddress(online) ?? ''].filter((place) => place !== '').join('; ');
 }
 
 /** Zones of earlier years have seconds in their offsets: events before this year are written in UTC. */

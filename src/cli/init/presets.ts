@@ -74,8 +74,11 @@ function isTextOfNumber({ fields }: ProbedType, name: string, field: string | Fi
   return siteField !== undefined && numberLocation(name, siteField) !== undefined;
 }
 
-const isFolder = (folder: string, pattern: string): boolean =>
-  pattern.endsWith('*') ? folder.startsWith(pattern.slice(0, -1)) : folder === pattern;
+/** The folder of a plugin that is not on wordpress.org may have capitals, such as `eventON`. */
+function isFolder(folder: string, pattern: string): boolean {
+  const name = folder.toLowerCase();
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+}
 
 /** What every post of WordPress has. */
 const CORE_PATH = /^(title\.|content\.|excerpt\.)/;

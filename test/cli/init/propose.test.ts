@@ -430,5 +430,7 @@ describe('a preset', () => {
     const manager = propose(site([], { plugins: ['akismet', 'events-manager'] }));
     expect(manager?.preset).to.equal('events-manager');
     expect(manager?.summary).to.contain('plugin events-manager');
+    // As the folder of EventON is called.
+    expect(propose(site([], { plugins: ['eventON'] }))?.preset).to.equal('eventon');
   });
 });
