@@ -64,7 +64,7 @@ function parseAcceptEncoding(acceptEncoding: string): ContentEncoding | 'identit
 
 /**
  * True if the URL alone determines the response: no credentials, no body (this API reads parameters from the
- * body of any method) and no method override. Only responses to such requests may be public.
+ * JSON body of any method) and no method override. Only responses to such requests may be public.
  */
 export function dependsOnUrlAlone({ method, headers }: IncomingMessage): boolean {
   return (

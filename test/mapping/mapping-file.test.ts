@@ -134,6 +134,12 @@ const cases: [string, unknown, string, RegExp][] = [
     `/event/fields/categories/${key}`,
     /not for this kind or field/,
   ]),
+  ...['via', 'embedded'].map((key): [string, object, string, RegExp] => [
+    `the name of a venue with "${key}"`,
+    sourceWith({}, { venue: { posts: 'v', fields: { venue: { at: 'meta.v', [key]: { key: 'meta.x' } } } } }),
+    `/venue/fields/venue/${key}`,
+    /not for this kind or field/,
+  ]),
   ['a category as posts', sourceWith({}, { category: { posts: 'x' } }), '/category/posts', /not for this kind/],
   ['a collection of Payload for WordPress', sourceWith({}, { tag: { collection: 'x' } }), '/tag/collection', /not for/],
   [

@@ -1,4 +1,4 @@
-// Responses of the API as plain text: without HTML, and each time with its zone.
+// Responses of the API as plain text: without HTML, and each time of day with its zone.
 
 import { type FeedEvent, linesOf, placeOf, titleOf, whenOf } from '../../calendar/feeds/icalendar.ts';
 import { isObject, type JsonObject, objectOrEmpty } from '../../model/json.ts';
