@@ -104,7 +104,7 @@ export class Sync {
       percent: facts.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
       collections: Object.fromEntries(collections.map(({ kind }) => [kind, progressOf(kind)])),
       /** Collections of the mapping that the site does not have. */
-      absent: collections.map((spec) => spec.collection).filter((name) => memory.unreadable.get(name)?.isAbsent),
+      absent: collections.map(({ collection }) => collection).filter((name) => memory.unreadable.get(name)?.isAbsent),
       /** Whom the public sees as: the site's visitors, or the account of the settings. */
       readAs: visitorCredentials === undefined ? 'visitor' : 'account',
     };
@@ -226,7 +226,7 @@ export class Sync {
     // A replica that may be outdated, or is not complete, is always polled for.
     const isDue = isRequested || this.state().phase !== 'live' || (await isPollDue());
     const startedMs = clockMs();
-    memory.tally = { requests: 0, changed: 0, removed: 0 };
+    const { requests } = memory.tally;
     let isCurrent = false;
     try {
       if (isDue) isCurrent = await this.#readChanges();
@@ -235,8 +235,10 @@ export class Sync {
       if (!signal.aborted) this.#dispatch(failureEvent(error, visitorCredentials));
       isCurrent = false;
     } finally {
-      if (isDue || memory.tally.requests > 0)
+      if (isDue || memory.tally.requests > requests) {
         observe({ type: 'sync-poll', ...memory.tally, durationMs: clockMs() - startedMs });
+        memory.tally = { requests: 0, changed: 0, removed: 0 };
+      }
     }
     return isCurrent;
   }
