@@ -24,7 +24,7 @@ export type CmsRecord = Record<string, unknown>;
 
 /**
  * Property with the CMS's own status, such as `expired`. A single read and the lists of an account show the record as
- * published. The lists of visitors leave it out, and the replica never has it.
+ * published: a replica with `readAs: account` has it. The lists of visitors leave it out.
  */
 export const CMS_STATUS = 'calendar_gateway_status';
 

@@ -65,8 +65,8 @@ export class RenderedCache {
     const entry = this.#entries.get(entryKey(formKey, kind, id));
     if (entry === undefined || entry.validAtVersion === version) return entry;
     // An outdated entry stays until it is replaced.
-    const changedAt = ([kind, id]: Dependency) => this.#invalidatedAt.get(`${kind} ${id}`) ?? 0;
-    if (entry.dependencies.some((dependency) => changedAt(dependency) > entry.validAtVersion)) return undefined;
+    const changedAt = (shown: Dependency) => this.#invalidatedAt.get(shown.join(' ')) ?? 0;
+    if (entry.dependencies.some((shown) => changedAt(shown) > entry.validAtVersion)) return undefined;
     entry.validAtVersion = version;
     return entry;
   }
@@ -77,8 +77,12 @@ export class RenderedCache {
     this.#entries.set(entryKey(formKey, record.kind, record.id), entry);
   }
 
-  /** In the next version (`Database.changed`, after the transaction) this record or image is another. */
+  /**
+   * This record or image is another in the next version: the transaction that changes it runs, and `Database.changed`
+   * follows. At version 7 an entry from before the change is valid at 7 at most, one from after it at 8.
+   */
   invalidate(kind: KindOrImage, id: number): void {
+    // Without entries nothing is outdated: this change need not be noted either.
     if (this.#invalidatedAt.size >= MAX_INVALIDATIONS) this.clear();
     else this.#invalidatedAt.set(`${kind} ${id}`, this.#db.version + 1);
   }

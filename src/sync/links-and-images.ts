@@ -41,7 +41,7 @@ export async function refreshImages(context: SyncContext, ids: readonly number[]
 }
 
 /** Fetches the images that records refer to and the replica lacks. Throws what the CMS throws. */
-export async function fetchMissingImages(context: SyncContext): Promise<void> {
+export async function refreshMissingImages(context: SyncContext): Promise<void> {
   const { replica, pageSize } = context;
   const { media } = context.memory;
   if (media.completeAtVersion === replica.version) return;

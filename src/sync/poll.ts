@@ -1,7 +1,6 @@
 // Owns what is read between two scans: the poll, which looks for changes in each collection and in the media library;
 // and records that are known to have changed, from a webhook, a write or another gateway. In the sync `readX` only asks
-// the CMS, `refreshX` also brings the replica in line. So does `fetchX`: of records that a list or the replica shows to
-// be new or missing (`fetchModified`, `fetchMissingImages`), or that somebody named (`fetchChanged`, `fetchBatch`).
+// the CMS, `refreshX` also brings the replica in line, and `fetchX` does so with records that somebody named.
 
 import type { KindMapping } from '../mapping/mapping.ts';
 import { type Kind, type KindOrImage, seriesIdOf, UNKNOWN_SITE } from '../model/records.ts';
@@ -16,7 +15,13 @@ import {
   refreshRecords,
   suspensionReasons,
 } from './ingest.ts';
-import { fetchMissingImages, forgetMissing, pollMedia, refreshImages, refreshLinkTables } from './links-and-images.ts';
+import {
+  forgetMissing,
+  pollMedia,
+  refreshImages,
+  refreshLinkTables,
+  refreshMissingImages,
+} from './links-and-images.ts';
 import { listModified } from './list-modified.ts';
 import { findDiffering, matchesTotal, reconcile } from './reconcile.ts';
 import { noteIfUnreadable, unreadableReasons } from './unreadable.ts';
@@ -37,7 +42,7 @@ export async function poll(context: SyncContext): Promise<string[]> {
   await noteIfUnreadable(context, 'media', () => pollMedia(context));
   // What refers to a term or image that was just found deleted is dirty: the CMS removes it there without a new date.
   for (const kindMapping of present) await refreshDirty(context, kindMapping);
-  if (!memory.unreadable.has('media')) await fetchMissingImages(context);
+  if (!memory.unreadable.has('media')) await refreshMissingImages(context);
   for (const kindMapping of present) {
     const deletableAtOnce = new Set(await confirmedDeletions(context, kindMapping));
     const options = { reason: 'their deletion is confirmed', deletableAtOnce };
@@ -50,7 +55,7 @@ export async function poll(context: SyncContext): Promise<string[]> {
 async function pollCollection(context: SyncContext, kindMapping: KindMapping): Promise<void> {
   if (kindMapping.kind === 'event') await refreshLinkTables(context);
   await refreshDirty(context, kindMapping);
-  const total = await (kindMapping.storedAs === 'posts' ? fetchModified : refreshTerms)(context, kindMapping);
+  const total = await (kindMapping.storedAs === 'posts' ? refreshModified : refreshTerms)(context, kindMapping);
   if (!matchesTotal(context, kindMapping, total)) await reconcile(context, kindMapping);
 }
 
@@ -67,7 +72,7 @@ export async function refreshSite(context: SyncContext): Promise<void> {
 }
 
 /** Fetches what was modified since the last poll. Resolves with the total. */
-async function fetchModified(context: SyncContext, kindMapping: KindMapping): Promise<number> {
+async function refreshModified(context: SyncContext, kindMapping: KindMapping): Promise<number> {
   const { pageSize, memory } = context;
   const read = (request: PageRequest) => readPage(context, kindMapping, request);
   const options = { polledMs: memory.polled[kindMapping.kind], detail: 'stamp', pageSize } as const;
@@ -111,7 +116,7 @@ export async function fetchBatch(context: SyncContext, changes: readonly Changed
   const { replica, memory, collections } = context;
   // All of them before the first is read: if that fails, the next poll reads those of the other collections too.
   for (const { kind, collection } of collections) noteNamed(context, kind, collection, changes);
-  // `fetchMissingImages` reads a named image that the replica lacks, if a record refers to it.
+  // `refreshMissingImages` reads a named image that the replica lacks, if a record refers to it.
   const images = [...getImages(replica.db, [...idsOf('image', changes)]).keys()];
   for (const id of images) memory.media.toRead.add(id);
   forgetMissing(context, idsOf('image', changes));
@@ -121,7 +126,7 @@ export async function fetchBatch(context: SyncContext, changes: readonly Changed
   }
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
-  await fetchMissingImages(context);
+  await refreshMissingImages(context);
   // As in `poll`: what refers to a term or image that was just found deleted.
   for (const kindMapping of collections) await refreshDirty(context, kindMapping);
   await deleteUnusedEmbedded(context);

@@ -16,7 +16,7 @@ const MAX_SEARCHED_DELETIONS = 10;
 /** Brings the replica's records of a collection in line with the CMS's list. Throws what the CMS throws. */
 export async function reconcile(context: SyncContext, kindMapping: KindMapping): Promise<void> {
   if (kindMapping.storedAs === 'posts' && !kindMapping.dedupe) {
-    const total = await fetchNewest(context, kindMapping);
+    const total = await refreshNewest(context, kindMapping);
     if (matchesTotal(context, kindMapping, total) || (await deleteFew(context, kindMapping, total))) return;
   }
   await reconcileAll(context, kindMapping);
@@ -72,7 +72,7 @@ function heldIds({ replica, memory }: SyncContext, { kind }: KindMapping): numbe
 }
 
 /** What appears without a new `modified` is mostly the newest by id or publication date. Resolves with the total. */
-async function fetchNewest(context: SyncContext, kindMapping: KindMapping): Promise<number> {
+async function refreshNewest(context: SyncContext, kindMapping: KindMapping): Promise<number> {
   let total = 0;
   for (const order of ['-id', '-date'] as const) {
     const page = await readPage(context, kindMapping, { order, limit: context.pageSize, detail: 'stamp' });

@@ -7,7 +7,7 @@ import { readAll } from './cms-reader.ts';
 import { idOf } from './collections.ts';
 import { countRecords, logDecision, NOT_STARTED, type Scan, STATE_KEYS, type SyncContext } from './context.ts';
 import { ingestRecords } from './ingest.ts';
-import { fetchMissingImages, refreshLinkTables, scanImages } from './links-and-images.ts';
+import { refreshLinkTables, refreshMissingImages, scanImages } from './links-and-images.ts';
 import { poll, refreshSite } from './poll.ts';
 import { deleteUnlisted } from './reconcile.ts';
 import { noteIfUnreadable, unreadableError } from './unreadable.ts';
@@ -24,16 +24,17 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   await refreshSite(context);
   const isFirstTry = Object.keys(memory.initialSync).length === 0;
   const isEmpty = context.collections.every((kindMapping) => countRecords(context, kindMapping) === 0);
-  // Only the first try into an empty replica reads every record itself, and no scan is due soon. After any other one is
-  // due at once: a record that an earlier try or another process has read may have changed without a new date.
-  // Example: the site moved to another zone, or an editor saved twice in a second.
+  // A scan is due at once: a record that an earlier try or another process read may have changed without a new date.
+  // Example: the site moved to another zone, or an editor saved twice in a second. A first try into an empty replica
+  // reads every record itself: no scan is due soon.
   if (isFirstTry && isEmpty) memory.scanDueMs = clockMs() + scanIntervalMs;
   replica.beginInitialSync();
   // Images that another process has left in the replica: `poll`, below, reads them again.
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const kindMapping of context.collections) await copyUnlessAbsent(context, kindMapping);
-  await noteIfUnreadable(context, 'media', () => fetchMissingImages(context));
-  // A deletion may have moved a record of a later page to one that was read before. `undefined`: the poll compares ids.
+  await noteIfUnreadable(context, 'media', () => refreshMissingImages(context));
+  // Of a collection of several pages the poll compares ids (`undefined`): while page 2 was read, a deletion may have
+  // moved a record from there to page 1.
   for (const { kind } of context.collections) {
     const pagesRead = (memory.initialSync[kind]?.nextPage ?? 1) - 1;
     if (pagesRead > 1) memory.kinds[kind].excess = undefined;
@@ -96,8 +97,8 @@ export async function continueScan(context: SyncContext): Promise<void> {
 }
 
 /**
- * Notes in the journal when a scan began that has ended: until then it has every change of the CMS. Only the poll after
- * the scan reads again what the scan found dirty; and while a deletion is suspended, it is not in the journal.
+ * Notes in the journal when an ended scan began (`JournalPosition.scanS`): it has all changes until then. Called after
+ * a poll, which reads what the scan found dirty. While a deletion is suspended, it is not in the journal.
  */
 export function journalEndedScan({ memory, replica }: SyncContext): void {
   const isSuspended = Object.values(memory.kinds).some(({ suspended }) => suspended.size > 0);

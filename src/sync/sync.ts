@@ -58,8 +58,8 @@ export class Sync {
       ...{ pageSize, scanIntervalMs, collections: collectionsOf(mapping) },
       memory: loadMemory(replica, nowMs()),
     };
-    // A client that comes from another gateway names the second of the CMS's clock at which a scan began there, and
-    // gets what this journal noted since then. So no later change may be noted with an earlier second.
+    // A client that comes from another gateway names the second of the CMS's clock at which a scan began there: 150. It
+    // gets what this journal noted since then, and would miss a change of 151 that was noted as one of 149.
     replica.journal.setClock(() => latestCmsTimeS(this.#context));
     this.#loop = new PollLoop({
       poll: (isRequested) => this.#pollAndScan(isRequested),
@@ -306,7 +306,7 @@ export class Sync {
   }
 }
 
-/** The CMS's clock in seconds, now or later: it sends whole seconds, perhaps read when the request was sent. */
+/** The CMS's clock or later, for `setClock`: the CMS sends whole seconds, perhaps read when the request was sent. */
 function latestCmsTimeS({ memory: { cmsClock }, clockMs, nowMs }: SyncContext): number {
   if (cmsClock === undefined) return Math.ceil(nowMs() / 1000) + MAX_SKEW_S;
   return Math.ceil((cmsClock.timeMs + 1000 + clockMs() - cmsClock.sentMs) / 1000);
