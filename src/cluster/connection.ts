@@ -31,8 +31,7 @@ function openClient(url: string) {
 
 export function openConnection(url: string) {
   const client = openClient(url);
-  // Opens the client, after `destroy` again. Tries every second while Redis is away or refuses the password. Rejects
-  // only once `destroy` has ended it.
+  // Also after `destroy`. Tries every second while Redis is away or refuses the password, until `destroy` ends it.
   const connect = () => client.connect().catch(() => {});
   return {
     client,

@@ -40,10 +40,7 @@ export type Observation =
   | { type: 'sync-progress'; collection: string; done: number; total: number }
   /** Why the sync did something with records, and the values that led to it: for the log at level debug. */
   | { type: 'sync-decision'; collection: string; decision: string; values: object }
-  /**
-   * A round of the loop: the initial sync or a poll; and pages of the scan, alone while another gateway polls. The
-   * counts are since the round before: also of what webhooks, writes and other gateways told of.
-   */
+  /** A round of the sync's loop. The counts are since the round before: also of what webhooks and writes caused. */
   | { type: 'sync-poll'; requests: number; changed: number; removed: number; durationMs: number }
   /** A source was read; `problem`: why its events may be out of date. `events`: those that the gateway has of it. */
   | { type: 'source-read'; source: string; events: number; problem: string | undefined; durationMs: number }

@@ -77,12 +77,9 @@ export class RenderedCache {
     this.#entries.set(entryKey(formKey, record.kind, record.id), entry);
   }
 
-  /**
-   * This record or image is another in the next version: the transaction that changes it runs, and `Database.changed`
-   * follows. At version 7 an entry from before the change is valid at 7 at most, one from after it at 8.
-   */
+  /** Called within a change's transaction, before `Database.changed` makes 8 of version 7: those of 7 are outdated. */
   invalidate(kind: KindOrImage, id: number): void {
-    // Without entries nothing is outdated: this change need not be noted either.
+    // Without entries nothing is outdated, by this change either.
     if (this.#invalidatedAt.size >= MAX_INVALIDATIONS) this.clear();
     else this.#invalidatedAt.set(`${kind} ${id}`, this.#db.version + 1);
   }

@@ -91,12 +91,7 @@ function acceptOrMarkDirty(context: SyncContext, kindMapping: KindMapping, id: n
 }
 
 /** Writes the occurrences of an event whose own record is in the replica already, and deletes its others. */
-async function ingestOccurrences(
-  context: SyncContext,
-  kindMapping: KindMapping,
-  event: CmsRecord,
-  readMark: number,
-): Promise<void> {
+async function ingestOccurrences(context: SyncContext, kindMapping: KindMapping, event: CmsRecord, readMark: number) {
   const { memory, replica } = context;
   const occurrences = kindMapping.occurrences?.(event, memory.site, memory.linkTables) ?? [];
   const ids = new Set(occurrences.map(({ id }) => id));
@@ -114,12 +109,7 @@ const occurrenceDeletes = (ids: readonly number[], isTrashed: boolean): ChangeSe
  * Changes the occurrences of an event, which may be a thousand. If something newer about the series arrives
  * meanwhile, or a change fails, the series is read again.
  */
-async function applyToSeries(
-  context: SyncContext,
-  eventId: number,
-  readMark: number,
-  changes: readonly ChangeSet[],
-): Promise<void> {
+async function applyToSeries(context: SyncContext, eventId: number, readMark: number, changes: readonly ChangeSet[]) {
   const { memory } = context;
   try {
     for (const change of changes) {
@@ -204,12 +194,7 @@ export async function refreshDirty(
 }
 
 /** Deletes records that were missing in the response to the request with `readMark`, but for those written since. */
-async function deleteRecords(
-  context: SyncContext,
-  kindMapping: KindMapping,
-  ids: readonly number[],
-  readMark: number,
-): Promise<void> {
+async function deleteRecords(context: SyncContext, kindMapping: KindMapping, ids: readonly number[], readMark: number) {
   const { kind } = kindMapping;
   const { memory, replica } = context;
   const { trashed } = memory.kinds[kind];

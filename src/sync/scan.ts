@@ -33,8 +33,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const kindMapping of context.collections) await copyUnlessAbsent(context, kindMapping);
   await noteIfUnreadable(context, 'media', () => refreshMissingImages(context));
-  // Of a collection of several pages the poll compares ids (`undefined`): while page 2 was read, a deletion may have
-  // moved a record from there to page 1.
+  // A deletion may have moved a record from page 2 to page 1 after that was read. `undefined`: the poll compares ids.
   for (const { kind } of context.collections) {
     const pagesRead = (memory.initialSync[kind]?.nextPage ?? 1) - 1;
     if (pagesRead > 1) memory.kinds[kind].excess = undefined;

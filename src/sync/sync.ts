@@ -217,8 +217,8 @@ export class Sync {
   }
 
   /**
-   * One round of the loop: the initial sync or a poll, and the next pages of the scan. Resolves with true if the
-   * replica then equals the CMS, and no deletion waits for confirmation. Never rejects.
+   * One round of the loop: the initial sync or a poll, unless another gateway polls, and the next pages of the scan.
+   * Resolves with true if the replica then equals the CMS, and no deletion waits for confirmation. Never rejects.
    */
   async #pollAndScan(isRequested: boolean): Promise<boolean> {
     const { memory, clockMs, signal, visitorCredentials, observe } = this.#context;
