@@ -77,7 +77,7 @@ export class RenderedCache {
     this.#entries.set(entryKey(formKey, record.kind, record.id), entry);
   }
 
-  /** Called within a change's transaction, before `Database.changed` makes 8 of version 7: those of 7 are outdated. */
+  /** Called in a change's transaction, before `Database.changed` makes 8 of version 7: those of 7 are outdated. */
   invalidate(kind: KindOrImage, id: number): void {
     // Without entries nothing is outdated, by this change either.
     if (this.#invalidatedAt.size >= MAX_INVALIDATIONS) this.clear();

@@ -148,7 +148,6 @@ export async function refreshRecords(
 ): Promise<void> {
   const ids = [...new Set(recordIds.map(seriesIdOf))];
   if (ids.length > 0) logDecision(context, kindMapping.collection, 'fetch', { ids, reason });
-  const { memory } = context;
   const missing: number[] = [];
   let firstReadMark = 0;
   for (const slice of batchesOf(ids, idsPerRequest(kindMapping, context.pageSize))) {
@@ -159,7 +158,7 @@ export async function refreshRecords(
     missing.push(...slice.filter((id) => !existing.has(id)));
     firstReadMark ||= readMark;
   }
-  const { suspended } = memory.kinds[kindMapping.kind];
+  const { suspended } = context.memory.kinds[kindMapping.kind];
   const stored = [...stampsById(context.replica.db, kindMapping.kind, missing).keys()];
   // Of 7 (a webhook named it), 8 (suspended) and 9, only 9 is unexpected. If it is one of many, `suspended` gets it:
   // `deletable` has 7 alone then, and 7 and 9 otherwise.
