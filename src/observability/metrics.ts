@@ -50,7 +50,7 @@ export function createMetrics(nowMs: () => number = Date.now) {
       if (isLive) caughtUpMs = nowMs();
       for (const state of REPLICA_STATES) metrics.replicaState.set({ state }, Number(state === to));
     },
-    'sync-poll'({ durationMs, changed, removed }) {
+    'sync-round'({ durationMs, changed, removed }) {
       // A poll that fails leaves the state `live` before it ends.
       if (isLive) caughtUpMs = nowMs();
       metrics.polls.observe(durationMs / 1000);

@@ -135,9 +135,10 @@ export async function* paginate(
   const pending: Promise<MarkedPage>[] = [];
   let total = 0;
   for (let page = start; ; page += 1) {
-    const hasNext = () => pending.length < concurrency && (page + pending.length - 1) * pageSize < total;
-    while (pending.length === 0 || hasNext()) {
-      const request = readPage(page + pending.length);
+    const nextPage = () => page + pending.length;
+    const readsAhead = () => pending.length < concurrency && (nextPage() - 1) * pageSize < total;
+    while (pending.length === 0 || readsAhead()) {
+      const request = readPage(nextPage());
       // If the consumer stops, nothing awaits a page that was requested ahead: its failure must not end the process.
       request.catch(() => {});
       pending.push(request);

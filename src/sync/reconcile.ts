@@ -32,11 +32,7 @@ export function matchesTotal(context: SyncContext, kindMapping: KindMapping, tot
 }
 
 /** Deletes records that a list leaves out, once they are missing by id too; a mass deletion waits for confirmation. */
-export async function deleteUnlisted(
-  context: SyncContext,
-  kindMapping: KindMapping,
-  listed: ReadonlySet<number>,
-): Promise<void> {
+export async function deleteUnlisted(context: SyncContext, kindMapping: KindMapping, listed: ReadonlySet<number>) {
   endSuspension(context, kindMapping.kind, listed);
   const unlisted = heldIds(context, kindMapping).filter((id) => !listed.has(id));
   if (!suspendMassDeletion(context, kindMapping, unlisted))

@@ -236,7 +236,7 @@ export class Sync {
       isCurrent = false;
     } finally {
       if (isDue || memory.tally.requests > requests) {
-        observe({ type: 'sync-poll', ...memory.tally, durationMs: clockMs() - startedMs });
+        observe({ type: 'sync-round', ...memory.tally, durationMs: clockMs() - startedMs });
         memory.tally = { requests: 0, changed: 0, removed: 0 };
       }
     }
@@ -297,10 +297,10 @@ export class Sync {
    * Saves when the replica was last current, which a later start without the CMS reports, and from when on its polls
    * read. Throws `ReplicaError`.
    */
-  #saveCaughtUp({ lastCaughtUpMs }: SyncState, toleranceMs: number): void {
+  #saveCaughtUp({ lastCaughtUpMs }: SyncState, minDifferenceMs: number): void {
     const { replica, memory } = this.#context;
     const savedMs = loadCaughtUpMs(replica) ?? 0;
-    if (lastCaughtUpMs === undefined || Math.abs(lastCaughtUpMs - savedMs) < toleranceMs) return;
+    if (lastCaughtUpMs === undefined || Math.abs(lastCaughtUpMs - savedMs) < minDifferenceMs) return;
     const polled = JSON.stringify(memory.polled);
     replica.apply({ state: { [STATE_KEYS.caughtUp]: String(lastCaughtUpMs), [STATE_KEYS.polled]: polled } });
   }

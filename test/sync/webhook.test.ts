@@ -53,7 +53,7 @@ describe('webhooks', () => {
 
   describe('what a round of the sync counts', () => {
     const counted = (property: 'changed' | 'removed') =>
-      site.observations.reduce((sum, each) => sum + (each.type === 'sync-poll' ? each[property] : 0), 0);
+      site.observations.reduce((sum, each) => sum + (each.type === 'sync-round' ? each[property] : 0), 0);
 
     it('has what webhooks changed since the round before', async () => {
       site = await syncedSite();
