@@ -197,7 +197,7 @@ async function readHoles(
   for (const id of holes) {
     try {
       const record = await readRecord(context, spec, id);
-      // Lists do not count a record with a status of a plugin: it is no hole.
+      // A list that leaves out a record with a status of a plugin does not count it: it is no hole.
       if (record[CMS_STATUS] === undefined) found.push(record);
     } catch (error) {
       // A plugin may deny to anonymous readers that a record exists.
