@@ -77,7 +77,7 @@ describe('a webhook about an image of a Payload site whose images have another n
     };
     let polls = 0;
     const gateway = new Gateway(loadConfig({ env }), ({ type }) => {
-      if (type === 'sync-poll') polls += 1;
+      if (type === 'sync-round') polls += 1;
     });
     try {
       await gateway.start();

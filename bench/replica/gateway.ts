@@ -64,7 +64,7 @@ function measurePoll(observation: Observation): void {
     editPoll = 'started';
     loop.reset();
   }
-  if (observation.type !== 'sync-poll') return;
+  if (observation.type !== 'sync-round') return;
   const { durationMs, changed } = observation;
   if (changed === 0) {
     editPoll = 'awaited';

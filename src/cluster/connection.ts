@@ -9,6 +9,8 @@ const RECONNECT_MS = 1000;
 const OPEN_MS = 2000;
 /** A connection that stays silent for this long is replaced: Redis was suspended, or the network lost its packets. */
 const SILENCE_MS = 3000;
+/** An idle connection sends PING, so that the replies break the silence. */
+const PING_MS = 1000;
 
 type Client = ReturnType<typeof openClient>;
 export type Connection = ReturnType<typeof openConnection>;
@@ -17,8 +19,9 @@ function openClient(url: string) {
   const client = createClient({
     url,
     disableOfflineQueue: true,
+    // Otherwise a Redis Enterprise that announces maintenance makes the client wait ten seconds, and not `SILENCE_MS`.
     maintNotifications: 'disabled',
-    pingInterval: RECONNECT_MS,
+    pingInterval: PING_MS,
     socket: { reconnectStrategy: RECONNECT_MS, connectTimeout: OPEN_MS, socketTimeout: SILENCE_MS },
   });
   // Without a listener the process would end. Each command reports its own failure.
@@ -28,7 +31,7 @@ function openClient(url: string) {
 
 export function openConnection(url: string) {
   const client = openClient(url);
-  // Tries again every second while Redis is away or refuses the password. Rejects only once `destroy` has ended it.
+  // Also after `destroy`. Tries every second while Redis is away or refuses the password, until `destroy` ends it.
   const connect = () => client.connect().catch(() => {});
   return {
     client,

@@ -1,5 +1,7 @@
 // What the gateways of one site tell each other: which records have changed, and which of them polls. Every gateway is
-// whole; Redis carries keys and leases, nothing else.
+// whole; Redis carries keys and leases, nothing else. Example: gateway A has written event 12, and appends `events:12`
+// to the stream (`tell`). Gateway B gets this entry (`#follow`), reads event 12 from the CMS (`#apply`), and goes on
+// after it (`#applied`).
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';

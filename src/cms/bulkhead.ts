@@ -54,7 +54,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
    * Keeps a connection of `callers` free for other accounts: of three, one account uses two at most (of one, that one).
    * If `queue` has 50 places, 25 more of its calls wait here, and others are `busy`. `run` then enters that queue.
    */
-  async function inTurn<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
+  async function runForAccount<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
     const half = Math.ceil(queue / 2);
     const newPolicy = () => bulkhead(Math.max(1, connections - 1), half);
     const own = accounts.get(account) ?? { calls: 0, queue: half, policy: newPolicy() };
@@ -88,7 +88,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
             observeQueue();
             return task();
           }, signal);
-        const call = name === 'callers' && account !== undefined ? inTurn(account, share, execute) : execute();
+        const call = name === 'callers' && account !== undefined ? runForAccount(account, share, execute) : execute();
         observeQueue();
         return await Promise.race([call, aborted.promise]);
       } catch (error) {

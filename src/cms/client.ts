@@ -8,8 +8,8 @@ import type { Observe } from '../observability/observations.ts';
 import { createBulkheads, createCircuitBreaker } from './bulkhead.ts';
 import {
   type CmsResponse,
+  is5xxWithoutRetryAfter,
   isRedirect,
-  isServerError,
   isWrite,
   parseResponse,
   redirectError,
@@ -211,7 +211,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
  */
 function isTransient(error: unknown, callerAsksForFewer = false): boolean {
   if (!(error instanceof CmsUnavailable)) return false;
-  if (error.reason === 'status') return isServerError(error) && !callerAsksForFewer;
+  if (error.reason === 'status') return is5xxWithoutRetryAfter(error) && !callerAsksForFewer;
   return error.reason === 'refused' || error.reason === 'reset' || error.reason === 'timeout';
 }
 

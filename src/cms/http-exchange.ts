@@ -169,8 +169,8 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
   return { ...response, json };
 }
 
-/** True for a 5xx, unless the CMS says when to come back, as in maintenance. */
-export const isServerError = ({ reason, status = 0, retryAfterS }: CmsUnavailable): boolean =>
+/** With the header, as in maintenance, the CMS says when to come back. */
+export const is5xxWithoutRetryAfter = ({ reason, status = 0, retryAfterS }: CmsUnavailable): boolean =>
   reason === 'status' && status >= 500 && retryAfterS === undefined;
 
 /**

@@ -23,8 +23,9 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
 export type CmsRecord = Record<string, unknown>;
 
 /**
- * Property with the CMS's own status, such as `expired`. A single read and the lists of an account show the record as
- * published. The lists of visitors leave it out, and the replica never has it.
+ * Property with the CMS's own status, such as `expired`, of a record that reads as published. A single read and the
+ * lists of an account show such a record; the lists of visitors only if a plugin adds it. The replica has it if the
+ * lists that the sync reads do.
  */
 export const CMS_STATUS = 'calendar_gateway_status';
 

@@ -33,7 +33,7 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
   ],
   'sync-progress': ({ collection, done, total }) => ['info', `initial sync of ${collection}: ${done} of ${total}`],
   'sync-decision': ({ collection, decision }) => ['debug', `${collection}: ${decision}`],
-  'sync-poll': ({ changed, removed }) => ['debug', `polled the CMS: ${changed} changed, ${removed} deleted`],
+  'sync-round': ({ changed, removed }) => ['debug', `polled the CMS: ${changed} changed, ${removed} deleted`],
   'source-read': ({ source, events, problem }) => [
     problem === undefined ? 'info' : 'warn',
     `source ${source}: ${problem ?? `${events} events`}`,

@@ -50,7 +50,7 @@ export function createMetrics(nowMs: () => number = Date.now) {
       if (isLive) caughtUpMs = nowMs();
       for (const state of REPLICA_STATES) metrics.replicaState.set({ state }, Number(state === to));
     },
-    'sync-poll'({ durationMs, changed, removed }) {
+    'sync-round'({ durationMs, changed, removed }) {
       // A poll that fails leaves the state `live` before it ends.
       if (isLive) caughtUpMs = nowMs();
       metrics.polls.observe(durationMs / 1000);
@@ -97,7 +97,10 @@ function createInstruments(registry: Registry) {
     cmsRunning: gauge('cms_calls_running', 'Calls to the CMS in flight'),
     replicaState: gauge('replica_state', '1 for the state of the replica', 'state'),
     polls: time('sync_poll_seconds', 'Rounds of the sync: initial sync or poll, and scan'),
-    syncChanged: count('sync_changed_total', 'Records that a poll changed or deleted'),
+    syncChanged: count(
+      'sync_changed_total',
+      'Records and images that the sync, webhooks and writes changed or deleted',
+    ),
     quarantined: count('replica_quarantined_total', 'Replica files that were damaged, or of another site or version'),
     sourceReads: count('source_reads_total', 'Reads of sources: are their events current', 'source', 'result'),
     clusterConnected: gauge('cluster_connected', 'Cluster: 1 while Redis responds'),

@@ -125,8 +125,8 @@ export class Receiver {
   /** Reads pages of the journal until one has a wanted change, for a build hook all. Undefined: nothing is due. */
   #readOn(): Due | undefined {
     const { replica, nowMs } = this.#options;
-    // Only a build hook has `quietS`.
     const { kinds, quietS } = this.#settings;
+    const isBuildHook = quietS !== undefined;
     for (let hasMore = true; hasMore; ) {
       const from = this.#read ?? this.#keptPosition();
       const page = from && replica.journal.since(from, BATCH);
@@ -136,12 +136,12 @@ export class Receiver {
       // Undefined: there is no position yet, or the journal has lost what came after it. The message then is a reset.
       const wanted = page?.entries.filter(({ kind }) => kinds?.includes(kind) ?? true);
       if (wanted?.length === 0) continue;
-      if (quietS === undefined) return { message: messageOf(wanted, position, nowMs()), position };
+      if (!isBuildHook) return { message: messageOf(wanted, position, nowMs()), position };
       this.#build = buildTimes(this.#build, quietS, nowMs());
     }
     const position = this.#read!;
     // The receiver wants none of the changes since its position.
-    if (quietS === undefined && position.number !== this.#position?.number) this.#keep(position);
+    if (!isBuildHook && position.number !== this.#position?.number) this.#keep(position);
     if (!this.#build || nowMs() < this.#build.dueMs) return undefined;
     this.#build = undefined;
     return { position };

@@ -117,13 +117,13 @@ export class ChangeJournal {
       DELETE FROM journal_epoch WHERE number <= (SELECT max(number) FROM journal_epoch) - ${MAX_EPOCHS}`);
   }
 
-  #number(key: 'journal_floor' | 'journal_scan'): number {
+  #stateNumber(key: 'journal_floor' | 'journal_scan'): number {
     return Number(getState(this.#db, key) ?? 0);
   }
 
   #headNumber(): number {
     const newest = this.#db.number(sql`SELECT ifnull(max(number), 0) FROM change_journal`);
-    return Math.max(this.#number('journal_floor'), newest);
+    return Math.max(this.#stateNumber('journal_floor'), newest);
   }
 
   #rows(condition: Sql, limit: number): JournalRow[] {
@@ -132,7 +132,7 @@ export class ChangeJournal {
 
   head(): JournalPosition {
     const number = this.#headNumber();
-    return { epoch: this.#epoch, number, first: number, scanS: this.#number('journal_scan') };
+    return { epoch: this.#epoch, number, first: number, scanS: this.#stateNumber('journal_scan') };
   }
 
   /**
@@ -146,7 +146,7 @@ export class ChangeJournal {
   since(position: JournalPosition, limit: number) {
     const isOwn = this.#isOwn(position);
     const after = isOwn ? position.number : this.#lastBefore(position.scanS);
-    if (after === undefined || after < this.#number('journal_floor')) return undefined;
+    if (after === undefined || after < this.#stateNumber('journal_floor')) return undefined;
     const rows = this.#rows(sql`number > ${after}`, limit + 1);
     const hasMore = rows.length > limit;
     const shown = rows.slice(0, limit);
@@ -214,7 +214,7 @@ export class ChangeJournal {
       created: change === 'created' ? number : (known?.created ?? 0),
       deleted: change === 'deleted' ? 1 : 0,
       noted_s: this.#nowS(),
-      scan_s: this.#number('journal_scan'),
+      scan_s: this.#stateNumber('journal_scan'),
       cancelled: cancelled ? JSON.stringify(cancelled) : null,
     });
   }

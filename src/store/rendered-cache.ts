@@ -65,8 +65,8 @@ export class RenderedCache {
     const entry = this.#entries.get(entryKey(formKey, kind, id));
     if (entry === undefined || entry.validAtVersion === version) return entry;
     // An outdated entry stays until it is replaced.
-    const changedAt = ([kind, id]: Dependency) => this.#invalidatedAt.get(`${kind} ${id}`) ?? 0;
-    if (entry.dependencies.some((dependency) => changedAt(dependency) > entry.validAtVersion)) return undefined;
+    const changedAt = (shown: Dependency) => this.#invalidatedAt.get(shown.join(' ')) ?? 0;
+    if (entry.dependencies.some((shown) => changedAt(shown) > entry.validAtVersion)) return undefined;
     entry.validAtVersion = version;
     return entry;
   }
@@ -77,8 +77,9 @@ export class RenderedCache {
     this.#entries.set(entryKey(formKey, record.kind, record.id), entry);
   }
 
-  /** In the next version (`Database.changed`, after the transaction) this record or image is another. */
+  /** Called in a change's transaction, before `Database.changed` makes 8 of version 7: those of 7 are outdated. */
   invalidate(kind: KindOrImage, id: number): void {
+    // Without entries nothing is outdated, by this change either.
     if (this.#invalidatedAt.size >= MAX_INVALIDATIONS) this.clear();
     else this.#invalidatedAt.set(`${kind} ${id}`, this.#db.version + 1);
   }

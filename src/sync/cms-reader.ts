@@ -40,7 +40,7 @@ export const imageOptions = (context: SyncContext): CallOptions => ({
   credentials: context.imageReader,
 });
 
-/** An account that stands for every visitor sees posts of its own, but the same media library as the public. */
+/** `readAs: account`: as `reader` it may list posts that visitors do not get (`CMS_STATUS`). Images are public. */
 const viewOf = ({ visitorCredentials }: SyncContext, { kind }: CollectionSpec): CmsView =>
   kind !== undefined && visitorCredentials !== undefined ? 'reader' : 'public';
 
@@ -135,9 +135,10 @@ export async function* paginate(
   const pending: Promise<MarkedPage>[] = [];
   let total = 0;
   for (let page = start; ; page += 1) {
-    const hasNext = () => pending.length < concurrency && (page + pending.length - 1) * pageSize < total;
-    while (pending.length === 0 || hasNext()) {
-      const request = readPage(page + pending.length);
+    const nextPage = () => page + pending.length;
+    const readsAhead = () => pending.length < concurrency && (nextPage() - 1) * pageSize < total;
+    while (pending.length === 0 || readsAhead()) {
+      const request = readPage(nextPage());
       // If the consumer stops, nothing awaits a page that was requested ahead: its failure must not end the process.
       request.catch(() => {});
       pending.push(request);
@@ -157,8 +158,8 @@ export function readRecord(context: SyncContext, spec: CollectionSpec, id: numbe
 }
 
 /**
- * All records with these ids, which may repeat, and the read mark of the first request. An empty page with a total is
- * no answer: what the list counts and leaves out is read by id. Throws as {@link readPage}.
+ * All records with these ids, which may repeat, and the read mark of the first request. What the list counts and leaves
+ * out, which may be all of it, is read by id. Throws as {@link readPage}.
  */
 export async function readByIds(
   context: SyncContext,
@@ -169,11 +170,11 @@ export async function readByIds(
   const records: CmsRecord[] = [];
   let readMark = 0;
   for (let page = 1; ; page += 1) {
-    const request: PageRequest = { ids, limit: pageSize, page, detail: 'mapped' };
-    const response = await readPage(context, spec, request);
+    const response = await readPage(context, spec, { ids, limit: pageSize, page, detail: 'mapped' });
     readMark ||= response.readMark;
     records.push(...response.records);
-    if (page * pageSize < response.total && response.records.length > 0) continue;
+    const isLast = response.records.length === 0 || page * pageSize >= response.total;
+    if (!isLast) continue;
     if (records.length < response.total) records.push(...(await readHoles(context, spec, ids, records)));
     return { records, readMark };
   }
@@ -189,15 +190,14 @@ async function readHoles(
   ids: readonly number[],
   records: readonly CmsRecord[],
 ): Promise<CmsRecord[]> {
-  const known = new Set(records.map(idOf));
-  const { kind } = spec;
-  if (kind) for (const id of context.memory.kinds[kind].tooLarge.keys()) known.add(id);
-  const holes = [...new Set(ids)].filter((id) => !known.has(id));
+  const sent = new Set(records.map(idOf));
+  const tooLarge = spec.kind && context.memory.kinds[spec.kind].tooLarge;
+  const holes = [...new Set(ids)].filter((id) => !sent.has(id) && !tooLarge?.has(id));
   const found: CmsRecord[] = [];
   for (const id of holes) {
     try {
       const record = await readRecord(context, spec, id);
-      // Lists do not count a record with a status of a plugin: it is no hole.
+      // A list that leaves out a record with a status of a plugin does not count it: it is no hole.
       if (record[CMS_STATUS] === undefined) found.push(record);
     } catch (error) {
       // A plugin may deny to anonymous readers that a record exists.
@@ -229,10 +229,10 @@ function checkFields(context: SyncContext, spec: CollectionSpec, detail: Detail,
   for (const record of records) assertHasPaths(context, spec, record, [...certain, ...known]);
   if (!kind || detail !== 'mapped' || records.length === 0) return;
   const required = [...requiredPaths, ...Object.keys(recordParams)];
-  const isNew = (path: string) => !known.has(path) && records.every((record) => recordForm.hasPath(record, path));
-  const found = required.filter(isNew);
-  if (found.length === 0) return;
-  for (const path of found) known.add(path);
+  const allHave = (path: string) => records.every((record) => recordForm.hasPath(record, path));
+  const newlyKnown = required.filter((path) => !known.has(path) && allHave(path));
+  if (newlyKnown.length === 0) return;
+  for (const path of newlyKnown) known.add(path);
   context.replica.apply({ state: { [STATE_KEYS.fields(kind)]: JSON.stringify([...known]) } });
 }
 

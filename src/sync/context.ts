@@ -201,7 +201,7 @@ export function loadMemory(replica: Replica, nowMs: number) {
     cmsClock: undefined as { timeMs: number; sentMs: number } | undefined,
     /** With the latest read mark it is sent with each request, so that no cache in front of the CMS answers. */
     startedMs: nowMs,
-    /** Since the present poll began, for its line in the log: what webhooks, writes and peers changed meanwhile too. */
+    /** Since the last round of the loop: also what webhooks, writes and peers cause. The next round observes it. */
     tally: { requests: 0, changed: 0, removed: 0 },
   };
 }

@@ -38,18 +38,24 @@ export function* batchesOf<T>(items: readonly T[], size: number): Generator<read
 }
 
 /** One transaction, after which other requests are answered. Resolves with the number of changed records. */
-export async function applyInTurn(replica: Replica, changes: ChangeSet, onChange = () => {}): Promise<number> {
+export async function applyInTurn(
+  replica: Replica,
+  changes: ChangeSet,
+  onChange = (_count: number): void => {},
+): Promise<number> {
   const changed = replica.apply(changes);
-  if (changed > 0) onChange();
+  if (changed > 0) onChange(changed);
   await nextTurn();
   while (changed > 0 && compactTextIndex(replica.db)) await nextTurn();
   return changed;
 }
 
-function apply({ replica, memory }: SyncContext, { kind }: KindMapping, changes: ChangeSet): Promise<number> {
+/** Upserts or deletes records, and counts those that differed. Resolves with their number. */
+function apply({ replica, memory }: SyncContext, kind: Kind, changes: ChangeSet): Promise<number> {
   // Before the next turn: in that a webhook may build the link tables, which must have a venue that came just now.
-  return applyInTurn(replica, changes, () => {
+  return applyInTurn(replica, changes, (count) => {
     memory.kinds[kind].revision += 1;
+    memory.tally[changes.deletes ? 'removed' : 'changed'] += count;
   });
 }
 
@@ -59,7 +65,7 @@ function apply({ replica, memory }: SyncContext, { kind }: KindMapping, changes:
  */
 export async function ingestRecords(
   context: SyncContext,
-  spec: KindMapping,
+  kindMapping: KindMapping,
   records: readonly CmsRecord[],
   readMark: number,
 ): Promise<void> {
@@ -67,41 +73,37 @@ export async function ingestRecords(
   const distinct = new Map(records.filter(isPublished).map((record) => [idOf(record), record]));
   distinct.delete(0);
   for (const batch of batchesOf([...distinct.values()], BATCH_SIZE)) {
-    const accepted = batch.filter((record) => acceptOrMarkDirty(context, spec, idOf(record), readMark));
+    const accepted = batch.filter((record) => acceptOrMarkDirty(context, kindMapping, idOf(record), readMark));
     const upserts = accepted.flatMap((record) => [
-      spec.read(record, memory.site, memory.linkTables),
-      ...Object.values(spec.embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
+      kindMapping.read(record, memory.site, memory.linkTables),
+      ...Object.values(kindMapping.embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
     ]);
-    memory.tally.changed += await apply(context, spec, { upserts });
-    if (spec.occurrences) for (const event of accepted) await ingestOccurrences(context, spec, event, readMark);
+    await apply(context, kindMapping.kind, { upserts });
+    if (kindMapping.occurrences)
+      for (const event of accepted) await ingestOccurrences(context, kindMapping, event, readMark);
   }
 }
 
 /** False if the record was written after it was requested, or stored from a later request: it is to be read again. */
-function acceptOrMarkDirty(context: SyncContext, spec: KindMapping, id: number, readMark: number): boolean {
+function acceptOrMarkDirty(context: SyncContext, kindMapping: KindMapping, id: number, readMark: number): boolean {
   const { memory } = context;
-  if (!acceptIfCurrent(memory, spec.kind, id, readMark)) {
-    logDecision(context, spec.collection, 'refuse: changed after it was requested', { id, readMark });
-    markDirty(memory, spec.kind, [id]);
+  if (!acceptIfCurrent(memory, kindMapping.kind, id, readMark)) {
+    logDecision(context, kindMapping.collection, 'refuse: changed after it was requested', { id, readMark });
+    markDirty(memory, kindMapping.kind, [id]);
     return false;
   }
-  memory.kinds[spec.kind].trashed.delete(id);
+  memory.kinds[kindMapping.kind].trashed.delete(id);
   return true;
 }
 
 /** Writes the occurrences of an event whose own record is in the replica already, and deletes its others. */
-async function ingestOccurrences(
-  context: SyncContext,
-  spec: KindMapping,
-  event: CmsRecord,
-  readMark: number,
-): Promise<void> {
+async function ingestOccurrences(context: SyncContext, kindMapping: KindMapping, event: CmsRecord, readMark: number) {
   const { memory, replica } = context;
-  const occurrences = spec.occurrences?.(event, memory.site, memory.linkTables) ?? [];
+  const occurrences = kindMapping.occurrences?.(event, memory.site, memory.linkTables) ?? [];
   const ids = new Set(occurrences.map(({ id }) => id));
   const gone = occurrenceIds(replica.db, idOf(event)).filter((id) => !ids.has(id));
   const changes = [...batchesOf(occurrences, BATCH_SIZE)].map((upserts) => ({ upserts }));
-  await applyToSeries(context, spec, idOf(event), readMark, [...changes, ...occurrenceDeletes(gone, false)]);
+  await applyToSeries(context, idOf(event), readMark, [...changes, ...occurrenceDeletes(gone, false)]);
 }
 
 const occurrenceDeletes = (ids: readonly number[], isTrashed: boolean): ChangeSet[] =>
@@ -113,13 +115,7 @@ const occurrenceDeletes = (ids: readonly number[], isTrashed: boolean): ChangeSe
  * Changes the occurrences of an event, which may be a thousand. If something newer about the series arrives
  * meanwhile, or a change fails, the series is read again.
  */
-async function applyToSeries(
-  context: SyncContext,
-  spec: KindMapping,
-  eventId: number,
-  readMark: number,
-  changes: readonly ChangeSet[],
-): Promise<void> {
+async function applyToSeries(context: SyncContext, eventId: number, readMark: number, changes: readonly ChangeSet[]) {
   const { memory } = context;
   try {
     for (const change of changes) {
@@ -127,7 +123,7 @@ async function applyToSeries(
         markDirty(memory, 'event', [eventId]);
         return;
       }
-      memory.tally.changed += await apply(context, spec, change);
+      await apply(context, 'event', change);
     }
   } catch (error) {
     markDirty(memory, 'event', [eventId]);
@@ -136,11 +132,11 @@ async function applyToSeries(
 }
 
 /** Deletes the venues and organizers that are text inside events, and that no event has any more. */
-export async function deleteUnusedEmbedded({ replica }: SyncContext): Promise<void> {
+export async function deleteUnusedEmbedded(context: SyncContext): Promise<void> {
   for (const kind of ['venue', 'organizer'] as const) {
     // Searched before each batch: meanwhile a webhook may bring an event that has one of them.
-    const unused = () => unlinkedIds(replica.db, kind, FIRST_EMBEDDED_ID, FIRST_SOURCE_ID, DELETE_BATCH_SIZE);
-    for (let ids = unused(); ids.length > 0; ids = unused()) await applyInTurn(replica, { deletes: [{ kind, ids }] });
+    const unused = () => unlinkedIds(context.replica.db, kind, FIRST_EMBEDDED_ID, FIRST_SOURCE_ID, DELETE_BATCH_SIZE);
+    for (let ids = unused(); ids.length > 0; ids = unused()) await apply(context, kind, { deletes: [{ kind, ids }] });
   }
 }
 
@@ -152,35 +148,34 @@ export async function deleteUnusedEmbedded({ replica }: SyncContext): Promise<vo
  */
 export async function refreshRecords(
   context: SyncContext,
-  spec: KindMapping,
+  kindMapping: KindMapping,
   recordIds: readonly number[],
   { reason, deletableAtOnce = new Set() }: { reason: string; deletableAtOnce?: ReadonlySet<number> },
 ): Promise<void> {
   const ids = [...new Set(recordIds.map(seriesIdOf))];
-  if (ids.length > 0) logDecision(context, spec.collection, 'fetch', { ids, reason });
-  const { memory } = context;
+  if (ids.length > 0) logDecision(context, kindMapping.collection, 'fetch', { ids, reason });
   const missing: number[] = [];
   let firstReadMark = 0;
-  for (const slice of batchesOf(ids, idsPerRequest(spec, context.pageSize))) {
-    const { records, readMark } = await readByIds(context, spec, slice);
-    await ingestRecords(context, spec, records, readMark);
+  for (const slice of batchesOf(ids, idsPerRequest(kindMapping, context.pageSize))) {
+    const { records, readMark } = await readByIds(context, kindMapping, slice);
+    await ingestRecords(context, kindMapping, records, readMark);
     const existing = new Set(records.filter(isPublished).map(idOf));
-    endSuspension(context, spec.kind, existing);
+    endSuspension(context, kindMapping.kind, existing);
     missing.push(...slice.filter((id) => !existing.has(id)));
     firstReadMark ||= readMark;
   }
-  const { suspended } = memory.kinds[spec.kind];
-  const stored = [...stampsById(context.replica.db, spec.kind, missing).keys()];
+  const { suspended } = context.memory.kinds[kindMapping.kind];
+  const stored = [...stampsById(context.replica.db, kindMapping.kind, missing).keys()];
   // Of 7 (a webhook named it), 8 (suspended) and 9, only 9 is unexpected. If it is one of many, `suspended` gets it:
   // `deletable` has 7 alone then, and 7 and 9 otherwise.
   const unexpected = stored.filter((id) => !deletableAtOnce.has(id) && !suspended.has(id));
-  suspendMassDeletion(context, spec, unexpected);
+  suspendMassDeletion(context, kindMapping, unexpected);
   // Also those that the replica lacks: of an event that a poll has found gone before, a webhook may say only now that
   // it is in the trash, so that its calendar file must say CANCELLED.
   const deletable = missing.filter((id) => deletableAtOnce.has(id) || !suspended.has(id));
   // The mark of the first request: what was written since then is not deleted.
-  await deleteRecords(context, spec, deletable, firstReadMark);
-  endSuspension(context, spec.kind, deletable);
+  await deleteRecords(context, kindMapping, deletable, firstReadMark);
+  endSuspension(context, kindMapping.kind, deletable);
 }
 
 /**
@@ -189,46 +184,40 @@ export async function refreshRecords(
  */
 export async function refreshDirty(
   context: SyncContext,
-  spec: KindMapping,
+  kindMapping: KindMapping,
   { named = new Set() }: { named?: ReadonlySet<number> } = {},
 ): Promise<void> {
-  const { dirty } = context.memory.kinds[spec.kind];
+  const { dirty } = context.memory.kinds[kindMapping.kind];
   const ids = [...dirty, ...named];
   dirty.clear();
   try {
-    await refreshRecords(context, spec, ids, { reason: 'dirty', deletableAtOnce: named });
+    await refreshRecords(context, kindMapping, ids, { reason: 'dirty', deletableAtOnce: named });
   } catch (error) {
-    markDirty(context.memory, spec.kind, ids);
+    markDirty(context.memory, kindMapping.kind, ids);
     throw error;
   }
 }
 
 /** Deletes records that were missing in the response to the request with `readMark`, but for those written since. */
-async function deleteRecords(
-  context: SyncContext,
-  spec: KindMapping,
-  ids: readonly number[],
-  readMark: number,
-): Promise<void> {
-  const { kind } = spec;
+async function deleteRecords(context: SyncContext, kindMapping: KindMapping, ids: readonly number[], readMark: number) {
+  const { kind } = kindMapping;
   const { memory, replica } = context;
   const { trashed } = memory.kinds[kind];
   for (const batch of batchesOf(ids, DELETE_BATCH_SIZE)) {
     // Occurrences before their event.
-    if (spec.occurrences)
+    if (kindMapping.occurrences)
       for (const id of batch) {
         const changes = occurrenceDeletes(occurrenceIds(replica.db, id), trashed.has(id));
-        await applyToSeries(context, spec, id, readMark, changes);
+        await applyToSeries(context, id, readMark, changes);
       }
     const deletable = batch.filter((id) => acceptIfCurrent(memory, kind, id, readMark));
     // The CMS removes a deleted term from its events without touching `modified`.
-    if (spec.storedAs === 'terms' && kind !== 'event')
+    if (kindMapping.storedAs === 'terms' && kind !== 'event')
       for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));
-    const removed = await apply(context, spec, { deletes: [{ kind, ids: deletable, trashed }] });
-    // During `apply` a webhook may have said that 12 is in the trash: its own read of 12 needs the mark.
+    const removed = await apply(context, kind, { deletes: [{ kind, ids: deletable, trashed }] });
+    // During `apply` a webhook may have said that 12 is in the trash: its own read must still find 12 in `trashed`.
     for (const id of deletable) if (!isOutdated(memory, kind, id, readMark)) trashed.delete(id);
-    if (deletable.length > 0) logDecision(context, spec.collection, 'delete', { ids: deletable, removed });
-    memory.tally.removed += removed;
+    if (deletable.length > 0) logDecision(context, kindMapping.collection, 'delete', { ids: deletable, removed });
   }
 }
 
@@ -243,15 +232,15 @@ const SAMPLE = 5;
  * Suspends the deletion of these missing records, none of which is suspended already, if it is a mass deletion. Returns
  * whether it is. During the initial sync none is.
  */
-export function suspendMassDeletion(context: SyncContext, spec: KindMapping, missing: readonly number[]): boolean {
+export function suspendMassDeletion(context: SyncContext, kindMapping: KindMapping, ids: readonly number[]): boolean {
   const { memory, clockMs } = context;
-  const { suspended } = memory.kinds[spec.kind];
-  const deletions = missing.length + suspended.size;
-  const isMass = deletions > FEW_DELETIONS && deletions > countRecords(context, spec) * MAX_FRACTION;
-  if (missing.length === 0 || !memory.state.complete || !isMass) return false;
-  logDecision(context, spec.collection, 'the deletion waits for confirmation', { ids: missing });
-  if (suspended.size === 0) memory.kinds[spec.kind].existingId = undefined;
-  for (const id of missing) suspended.set(id, clockMs());
+  const { suspended } = memory.kinds[kindMapping.kind];
+  const deletions = ids.length + suspended.size;
+  const isMass = deletions > FEW_DELETIONS && deletions > countRecords(context, kindMapping) * MAX_FRACTION;
+  if (ids.length === 0 || !memory.state.complete || !isMass) return false;
+  logDecision(context, kindMapping.collection, 'the deletion waits for confirmation', { ids });
+  if (suspended.size === 0) memory.kinds[kindMapping.kind].existingId = undefined;
+  for (const id of ids) suspended.set(id, clockMs());
   return true;
 }
 
@@ -264,16 +253,16 @@ export function endSuspension({ memory: { kinds } }: SyncContext, kind: Kind, id
  * Resolves with the records to delete now: lists have left them out for five minutes, and a few of them are missing by
  * id too. If one exists, a broken plugin shortens the lists, and all wait again. Throws what the CMS throws.
  */
-export async function confirmedDeletions(context: SyncContext, spec: KindMapping): Promise<number[]> {
+export async function confirmedDeletions(context: SyncContext, kindMapping: KindMapping): Promise<number[]> {
   const { memory, clockMs } = context;
-  const { suspended } = memory.kinds[spec.kind];
+  const { suspended } = memory.kinds[kindMapping.kind];
   const due = [...suspended].filter(([, sinceMs]) => clockMs() - sinceMs >= WAIT_MS).map(([id]) => id);
   if (due.length === 0) return [];
-  const existing = await findExisting(context, spec, due);
-  logDecision(context, spec.collection, 'review of deletions that wait', { due, existing });
+  const existing = await findExisting(context, kindMapping, due);
+  logDecision(context, kindMapping.collection, 'review of deletions that wait', { due, existing });
   if (existing === undefined) return due;
   for (const id of suspended.keys()) suspended.set(id, clockMs());
-  memory.kinds[spec.kind].existingId = existing;
+  memory.kinds[kindMapping.kind].existingId = existing;
   return [];
 }
 

@@ -12,8 +12,10 @@ import { listModified } from './list-modified.ts';
 
 /** Before more images than this are deleted, the gateway reads some of them one by one. */
 const MANY_IMAGES = 10;
-/** Failures that say nothing about the images which were asked for. */
-const AWAY: ReadonlySet<unknown> = new Set<UnavailableReason>(['refused', 'reset', 'busy', 'breaker-open']);
+/** Failures that say nothing about the images which were asked for, as also a 503 that says when to come back. */
+const AWAY: ReadonlySet<UnavailableReason> = new Set(['refused', 'reset', 'busy', 'breaker-open']);
+const isAboutImages = (error: unknown): boolean =>
+  error instanceof CmsUnavailable && !AWAY.has(error.reason) && error.retryAfterS === undefined;
 
 /** Reads images by id: upserts or deletes them. Resolves with those that are missing. Throws what the CMS throws. */
 export async function refreshImages(context: SyncContext, ids: readonly number[]): Promise<readonly number[]> {
@@ -41,7 +43,7 @@ export async function refreshImages(context: SyncContext, ids: readonly number[]
 }
 
 /** Fetches the images that records refer to and the replica lacks. Throws what the CMS throws. */
-export async function fetchMissingImages(context: SyncContext): Promise<void> {
+export async function refreshMissingImages(context: SyncContext): Promise<void> {
   const { replica, pageSize } = context;
   const { media } = context.memory;
   if (media.completeAtVersion === replica.version) return;
@@ -82,7 +84,7 @@ export async function pollMedia(context: SyncContext): Promise<void> {
     Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
   } catch (error) {
     // An image that the CMS cannot send must not fail every poll: the next ones leave these images to the scan.
-    if (error instanceof CmsUnavailable && !AWAY.has(error.reason)) polled.mediaTotal = total;
+    if (isAboutImages(error)) Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
     else for (const id of requested) media.toRead.add(id);
     throw error;
   }

@@ -1,7 +1,6 @@
 // Owns what is read between two scans: the poll, which looks for changes in each collection and in the media library;
 // and records that are known to have changed, from a webhook, a write or another gateway. In the sync `readX` only asks
-// the CMS, `refreshX` also brings the replica in line. So does `fetchX`: of records that a list or the replica shows to
-// be new or missing (`fetchModified`, `fetchMissingImages`), or that somebody named (`fetchChanged`, `fetchBatch`).
+// the CMS, `refreshX` also brings the replica in line, and `fetchX` does so with records that somebody named.
 
 import type { KindMapping } from '../mapping/mapping.ts';
 import { type Kind, type KindOrImage, seriesIdOf, UNKNOWN_SITE } from '../model/records.ts';
@@ -16,7 +15,13 @@ import {
   refreshRecords,
   suspensionReasons,
 } from './ingest.ts';
-import { fetchMissingImages, forgetMissing, pollMedia, refreshImages, refreshLinkTables } from './links-and-images.ts';
+import {
+  forgetMissing,
+  pollMedia,
+  refreshImages,
+  refreshLinkTables,
+  refreshMissingImages,
+} from './links-and-images.ts';
 import { listModified } from './list-modified.ts';
 import { findDiffering, matchesTotal, reconcile } from './reconcile.ts';
 import { noteIfUnreadable, unreadableReasons } from './unreadable.ts';
@@ -32,26 +37,27 @@ export async function poll(context: SyncContext): Promise<string[]> {
   const { memory, collections } = context;
   if (!memory.isSiteRead || memory.unreadable.has('site'))
     await noteIfUnreadable(context, 'site', () => refreshSite(context));
-  for (const spec of collections)
-    await noteIfUnreadable(context, spec.collection, () => pollCollection(context, spec), spec);
+  for (const kindMapping of collections)
+    await noteIfUnreadable(context, kindMapping.collection, () => pollCollection(context, kindMapping), kindMapping);
   const present = collections.filter(({ collection: name }) => !memory.unreadable.has(name));
   await noteIfUnreadable(context, 'media', () => pollMedia(context));
   // What refers to a term or image that was just found deleted is dirty: the CMS removes it there without a new date.
-  for (const spec of present) await refreshDirty(context, spec);
-  if (!memory.unreadable.has('media')) await noteIfUnreadable(context, 'media', () => fetchMissingImages(context));
-  for (const spec of present) {
-    const ids = await confirmedDeletions(context, spec);
-    await refreshRecords(context, spec, ids, { reason: 'their deletion is confirmed', deletableAtOnce: new Set(ids) });
+  for (const kindMapping of present) await refreshDirty(context, kindMapping);
+  if (!memory.unreadable.has('media')) await noteIfUnreadable(context, 'media', () => refreshMissingImages(context));
+  for (const kindMapping of present) {
+    const deletableAtOnce = new Set(await confirmedDeletions(context, kindMapping));
+    const options = { reason: 'their deletion is confirmed', deletableAtOnce };
+    await refreshRecords(context, kindMapping, [...deletableAtOnce], options);
   }
   await deleteUnusedEmbedded(context);
   return [...unreadableReasons(context), ...suspensionReasons(context)];
 }
 
-async function pollCollection(context: SyncContext, spec: KindMapping): Promise<void> {
-  if (spec.kind === 'event') await refreshLinkTables(context);
-  await refreshDirty(context, spec);
-  const total = await (spec.storedAs === 'posts' ? fetchModified : refreshTerms)(context, spec);
-  if (!matchesTotal(context, spec, total)) await reconcile(context, spec);
+async function pollCollection(context: SyncContext, kindMapping: KindMapping): Promise<void> {
+  if (kindMapping.kind === 'event') await refreshLinkTables(context);
+  await refreshDirty(context, kindMapping);
+  const total = await (kindMapping.storedAs === 'posts' ? refreshModified : refreshTerms)(context, kindMapping);
+  if (!matchesTotal(context, kindMapping, total)) await reconcile(context, kindMapping);
 }
 
 /** Reads the site's facts. If they changed, every record must be read again. Throws what the CMS throws. */
@@ -68,26 +74,26 @@ export async function refreshSite(context: SyncContext): Promise<void> {
 }
 
 /** Fetches what was modified since the last poll. Resolves with the total. */
-async function fetchModified(context: SyncContext, spec: KindMapping): Promise<number> {
+async function refreshModified(context: SyncContext, kindMapping: KindMapping): Promise<number> {
   const { pageSize, memory } = context;
-  const read = (request: PageRequest) => readPage(context, spec, request);
-  const options = { polledMs: memory.polled[spec.kind], detail: 'stamp', pageSize } as const;
+  const read = (request: PageRequest) => readPage(context, kindMapping, request);
+  const options = { polledMs: memory.polled[kindMapping.kind], detail: 'stamp', pageSize } as const;
   const { stamps, recentIds, total, cmsTimeMs } = await listModified(read, options);
-  const differing = findDiffering(context, spec, stamps);
+  const differing = findDiffering(context, kindMapping, stamps);
   for (const id of differing) recentIds.delete(id);
-  await refreshRecords(context, spec, differing, { reason: 'the list of changes differs' });
+  await refreshRecords(context, kindMapping, differing, { reason: 'the list of changes differs' });
   // The last poll may have read them between two edits of one second (`SAME_SECOND_MS`).
-  await refreshRecords(context, spec, [...recentIds], { reason: 'modified since the last poll began' });
-  memory.polled[spec.kind] = cmsTimeMs;
+  await refreshRecords(context, kindMapping, [...recentIds], { reason: 'modified since the last poll began' });
+  memory.polled[kindMapping.kind] = cmsTimeMs;
   return total;
 }
 
 /** Terms have no modification time. Resolves with the total. */
-async function refreshTerms(context: SyncContext, spec: KindMapping): Promise<number> {
+async function refreshTerms(context: SyncContext, kindMapping: KindMapping): Promise<number> {
   let total = 0;
-  for await (const { records, readMark, page, ...list } of readAll(context, spec, { detail: 'mapped' })) {
+  for await (const { records, readMark, page, ...list } of readAll(context, kindMapping, { detail: 'mapped' })) {
     total = list.total;
-    await ingestRecords(context, spec, records, readMark);
+    await ingestRecords(context, kindMapping, records, readMark);
     if (page === TERM_PAGES_PER_POLL) break;
   }
   return total;
@@ -112,19 +118,19 @@ export async function fetchBatch(context: SyncContext, changes: readonly Changed
   const { replica, memory, collections } = context;
   // All of them before the first is read: if that fails, the next poll reads those of the other collections too.
   for (const { kind, collection } of collections) noteNamed(context, kind, collection, changes);
-  // Another image is read if a record refers to it: `fetchMissingImages`.
+  // `refreshMissingImages` reads a named image that the replica lacks, if a record refers to it.
   const images = [...getImages(replica.db, [...idsOf('image', changes)]).keys()];
   for (const id of images) memory.media.toRead.add(id);
   forgetMissing(context, idsOf('image', changes));
-  for (const spec of collections) {
-    if (spec.kind === 'event') await refreshLinkTables(context);
-    await refreshDirty(context, spec, { named: idsOf(spec.kind, changes) });
+  for (const kindMapping of collections) {
+    if (kindMapping.kind === 'event') await refreshLinkTables(context);
+    await refreshDirty(context, kindMapping, { named: idsOf(kindMapping.kind, changes) });
   }
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
-  await fetchMissingImages(context);
+  await refreshMissingImages(context);
   // As in `poll`: what refers to a term or image that was just found deleted.
-  for (const spec of collections) await refreshDirty(context, spec);
+  for (const kindMapping of collections) await refreshDirty(context, kindMapping);
   await deleteUnusedEmbedded(context);
 }
 

@@ -14,33 +14,29 @@ import { endSuspension, refreshRecords, suspendMassDeletion } from './ingest.ts'
 const MAX_SEARCHED_DELETIONS = 10;
 
 /** Brings the replica's records of a collection in line with the CMS's list. Throws what the CMS throws. */
-export async function reconcile(context: SyncContext, spec: KindMapping): Promise<void> {
-  if (spec.storedAs === 'posts' && !spec.dedupe) {
-    const total = await fetchNewest(context, spec);
-    if (matchesTotal(context, spec, total) || (await deleteFew(context, spec, total))) return;
+export async function reconcile(context: SyncContext, kindMapping: KindMapping): Promise<void> {
+  if (kindMapping.storedAs === 'posts' && !kindMapping.dedupe) {
+    const total = await refreshNewest(context, kindMapping);
+    if (matchesTotal(context, kindMapping, total) || (await deleteFew(context, kindMapping, total))) return;
   }
-  await reconcileAll(context, spec);
+  await reconcileAll(context, kindMapping);
 }
 
 /** True if the CMS's total means that the replica lacks no record and has none too many. */
-export function matchesTotal(context: SyncContext, spec: KindMapping, total: number): boolean {
-  const { excess } = context.memory.kinds[spec.kind];
-  const held = heldCount(context, spec);
+export function matchesTotal(context: SyncContext, kindMapping: KindMapping, total: number): boolean {
+  const { excess } = context.memory.kinds[kindMapping.kind];
+  const held = heldCount(context, kindMapping);
   const matches = total - held === excess;
-  if (!matches) logDecision(context, spec.collection, 'the total differs', { total, held, excess });
+  if (!matches) logDecision(context, kindMapping.collection, 'the total differs', { total, held, excess });
   return matches;
 }
 
 /** Deletes records that a list leaves out, once they are missing by id too; a mass deletion waits for confirmation. */
-export async function deleteUnlisted(
-  context: SyncContext,
-  spec: KindMapping,
-  listed: ReadonlySet<number>,
-): Promise<void> {
-  endSuspension(context, spec.kind, listed);
-  const unlisted = heldIds(context, spec).filter((id) => !listed.has(id));
-  if (!suspendMassDeletion(context, spec, unlisted))
-    await refreshRecords(context, spec, unlisted, { reason: 'in no list' });
+export async function deleteUnlisted(context: SyncContext, kindMapping: KindMapping, listed: ReadonlySet<number>) {
+  endSuspension(context, kindMapping.kind, listed);
+  const unlisted = heldIds(context, kindMapping).filter((id) => !listed.has(id));
+  if (!suspendMassDeletion(context, kindMapping, unlisted))
+    await refreshRecords(context, kindMapping, unlisted, { reason: 'in no list' });
 }
 
 /**
@@ -62,8 +58,8 @@ export function findDiffering(
 }
 
 /** The replica's records that a list of the CMS should have. Suspended records are in no list. */
-const heldCount = (context: SyncContext, spec: KindMapping): number =>
-  countRecords(context, spec) - context.memory.kinds[spec.kind].suspended.size;
+const heldCount = (context: SyncContext, kindMapping: KindMapping): number =>
+  countRecords(context, kindMapping) - context.memory.kinds[kindMapping.kind].suspended.size;
 
 /** Ascending. The CMS's lists have no occurrences, and no records of sources. */
 function heldIds({ replica, memory }: SyncContext, { kind }: KindMapping): number[] {
@@ -72,60 +68,60 @@ function heldIds({ replica, memory }: SyncContext, { kind }: KindMapping): numbe
 }
 
 /** What appears without a new `modified` is mostly the newest by id or publication date. Resolves with the total. */
-async function fetchNewest(context: SyncContext, spec: KindMapping): Promise<number> {
+async function refreshNewest(context: SyncContext, kindMapping: KindMapping): Promise<number> {
   let total = 0;
   for (const order of ['-id', '-date'] as const) {
-    const page = await readPage(context, spec, { order, limit: context.pageSize, detail: 'stamp' });
+    const page = await readPage(context, kindMapping, { order, limit: context.pageSize, detail: 'stamp' });
     total = page.total;
-    const differing = findDiffering(context, spec, page.records.map(stampOf));
-    await refreshRecords(context, spec, differing, { reason: `the newest by ${order.slice(1)} differ` });
-    if (matchesTotal(context, spec, total)) break;
+    const differing = findDiffering(context, kindMapping, page.records.map(stampOf));
+    await refreshRecords(context, kindMapping, differing, { reason: `the newest by ${order.slice(1)} differ` });
+    if (matchesTotal(context, kindMapping, total)) break;
   }
   return total;
 }
 
 /** Searches for a few deleted records. Resolves with whether the total matches then. */
-async function deleteFew(context: SyncContext, spec: KindMapping, total: number): Promise<boolean> {
-  const { excess } = context.memory.kinds[spec.kind];
+async function deleteFew(context: SyncContext, kindMapping: KindMapping, total: number): Promise<boolean> {
+  const { excess } = context.memory.kinds[kindMapping.kind];
   if (excess === undefined) return false;
-  const surplus = heldCount(context, spec) - (total - excess);
+  const surplus = heldCount(context, kindMapping) - (total - excess);
   if (surplus < 1 || surplus > MAX_SEARCHED_DELETIONS) return false;
   const readFrom = async (offset: number) => {
     const request: PageRequest = { order: 'id', limit: context.pageSize, offset, detail: 'id' };
-    return (await readPage(context, spec, request)).records;
+    return (await readPage(context, kindMapping, request)).records;
   };
-  logDecision(context, spec.collection, 'search for deleted records', { surplus, total });
-  const deleted = await findDeleted(heldIds(context, spec), surplus, context.pageSize, readFrom);
-  await refreshRecords(context, spec, deleted, { reason: 'the search finds them in no list' });
-  return matchesTotal(context, spec, total);
+  logDecision(context, kindMapping.collection, 'search for deleted records', { surplus, total });
+  const deleted = await findDeleted(heldIds(context, kindMapping), surplus, context.pageSize, readFrom);
+  await refreshRecords(context, kindMapping, deleted, { reason: 'the search finds them in no list' });
+  return matchesTotal(context, kindMapping, total);
 }
 
 /** Reads the whole list of ids, fetches the records that differ, and deletes those that are missing. */
-async function reconcileAll(context: SyncContext, spec: KindMapping): Promise<void> {
-  logDecision(context, spec.collection, 'compare the whole list of ids', {});
+async function reconcileAll(context: SyncContext, kindMapping: KindMapping): Promise<void> {
+  logDecision(context, kindMapping.collection, 'compare the whole list of ids', {});
   const listed = new Set<number>();
   const differing = new Set<number>();
   const totals: number[] = [];
   const { lastReadMark } = context.memory;
-  const detail = spec.storedAs === 'posts' ? 'stamp' : 'id';
-  for await (const page of readAll(context, spec, { detail, concurrency: 3 })) {
+  const detail = kindMapping.storedAs === 'posts' ? 'stamp' : 'id';
+  for await (const page of readAll(context, kindMapping, { detail, concurrency: 3 })) {
     const stamps = page.records.map(stampOf).filter(({ id }) => id !== 0);
-    for (const id of findDiffering(context, spec, stamps)) differing.add(id);
+    for (const id of findDiffering(context, kindMapping, stamps)) differing.add(id);
     for (const { id } of stamps) listed.add(id);
     totals.push(page.total);
     await nextTurn();
   }
-  await refreshRecords(context, spec, [...differing], { reason: 'the list of ids differs' });
-  await deleteUnlisted(context, spec, listed);
-  const excess = totals[0]! - heldCount(context, spec);
-  const changed = [...listed].filter((id) => isOutdated(context.memory, spec.kind, id, lastReadMark));
-  const isDeleted = stampsById(context.replica.db, spec.kind, changed).size < changed.length;
+  await refreshRecords(context, kindMapping, [...differing], { reason: 'the list of ids differs' });
+  await deleteUnlisted(context, kindMapping, listed);
+  const excess = totals[0]! - heldCount(context, kindMapping);
+  const changed = [...listed].filter((id) => isOutdated(context.memory, kindMapping.kind, id, lastReadMark));
+  const isDeleted = stampsById(context.replica.db, kindMapping.kind, changed).size < changed.length;
   // Undefined, so that the next poll compares again, if the list changed meanwhile:
   // - Its total changed from one page to the next.
   // - `excess` is 40 - 41: one of 40 listed events became a draft, and a webhook brought a new one.
   // - A write deleted a listed event, which the total still counts.
   const isSteady = totals.every((each) => each === totals[0]) && excess >= 0 && !isDeleted;
-  context.memory.kinds[spec.kind].excess = isSteady ? excess : undefined;
+  context.memory.kinds[kindMapping.kind].excess = isSteady ? excess : undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ import { readAll } from './cms-reader.ts';
 import { idOf } from './collections.ts';
 import { countRecords, logDecision, NOT_STARTED, type Scan, STATE_KEYS, type SyncContext } from './context.ts';
 import { ingestRecords } from './ingest.ts';
-import { fetchMissingImages, refreshLinkTables, scanImages } from './links-and-images.ts';
+import { refreshLinkTables, refreshMissingImages, scanImages } from './links-and-images.ts';
 import { poll, refreshSite } from './poll.ts';
 import { deleteUnlisted } from './reconcile.ts';
 import { noteIfUnreadable, unreadableError } from './unreadable.ts';
@@ -23,17 +23,17 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   const { replica, memory, clockMs, scanIntervalMs } = context;
   await refreshSite(context);
   const isFirstTry = Object.keys(memory.initialSync).length === 0;
-  const isEmpty = context.collections.every((spec) => countRecords(context, spec) === 0);
-  // Only the first try into an empty replica reads every record itself, and no scan is due soon. After any other one is
-  // due at once: a record that an earlier try or another process has read may have changed without a new date.
-  // Example: the site moved to another zone, or an editor saved twice in a second.
+  const isEmpty = context.collections.every((kindMapping) => countRecords(context, kindMapping) === 0);
+  // A scan is due at once: a record that an earlier try or another process read may have changed without a new date.
+  // Example: the site moved to another zone, or an editor saved twice in a second. A first try into an empty replica
+  // reads every record itself: no scan is due soon.
   if (isFirstTry && isEmpty) memory.scanDueMs = clockMs() + scanIntervalMs;
   replica.beginInitialSync();
   // Images that another process has left in the replica: `poll`, below, reads them again.
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
-  for (const spec of context.collections) await copyUnlessAbsent(context, spec);
-  await noteIfUnreadable(context, 'media', () => fetchMissingImages(context));
-  // A deletion may have moved a record of a later page to one that was read before. `undefined`: the poll compares ids.
+  for (const kindMapping of context.collections) await copyUnlessAbsent(context, kindMapping);
+  await noteIfUnreadable(context, 'media', () => refreshMissingImages(context));
+  // A deletion may have moved a record from page 2 to page 1 after that was read. `undefined`: the poll compares ids.
   for (const { kind } of context.collections) {
     const pagesRead = (memory.initialSync[kind]?.nextPage ?? 1) - 1;
     if (pagesRead > 1) memory.kinds[kind].excess = undefined;
@@ -47,31 +47,32 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
  * A collection that the site removes or closes while it is read must not be served in part, and a site without events
  * for visitors must not be served as an empty calendar.
  */
-async function copyUnlessAbsent(context: SyncContext, spec: KindMapping): Promise<void> {
+async function copyUnlessAbsent(context: SyncContext, kindMapping: KindMapping): Promise<void> {
   const { initialSync } = context.memory;
-  const copy = () => copyCollection(context, spec).then(() => true);
-  if (await noteIfUnreadable(context, spec.collection, copy, spec)) return;
-  if (initialSync[spec.kind] !== undefined || spec.kind === 'event') throw unreadableError(context, spec);
+  const copy = () => copyCollection(context, kindMapping).then(() => true);
+  if (await noteIfUnreadable(context, kindMapping.collection, copy, kindMapping)) return;
+  if (initialSync[kindMapping.kind] !== undefined || kindMapping.kind === 'event')
+    throw unreadableError(context, kindMapping);
 }
 
-async function copyCollection(context: SyncContext, spec: KindMapping): Promise<void> {
+async function copyCollection(context: SyncContext, kindMapping: KindMapping): Promise<void> {
   const { memory, observe } = context;
-  const { kind } = spec;
+  const { kind } = kindMapping;
   const { nextPage, isFinished } = memory.initialSync[kind] ?? NOT_STARTED;
   if (isFinished) return;
   if (kind === 'event') await refreshLinkTables(context);
   const options = { detail: 'mapped', start: nextPage, concurrency: CONCURRENT_PAGES } as const;
-  for await (const { records, readMark, cmsTimeMs, page, total, isLast } of readAll(context, spec, options)) {
+  for await (const { records, readMark, cmsTimeMs, page, total, isLast } of readAll(context, kindMapping, options)) {
     // The first poll reads what is modified from now on.
     memory.polled[kind] ??= cmsTimeMs;
     memory.polled.image ??= cmsTimeMs;
-    await ingestRecords(context, spec, records, readMark);
+    await ingestRecords(context, kindMapping, records, readMark);
     const before = memory.initialSync[kind] ?? NOT_STARTED;
     const done = isLast ? total : Math.min(total, before.done + records.length);
     memory.initialSync[kind] = { done, total, nextPage: page + 1, isFinished: isLast };
     // Ten lines of the log for each collection, and not a thousand for 100,000 events.
     if (isLast || Math.floor((10 * done) / total) > Math.floor((10 * before.done) / total))
-      observe({ type: 'sync-progress', collection: spec.collection, done, total });
+      observe({ type: 'sync-progress', collection: kindMapping.collection, done, total });
   }
 }
 
@@ -95,8 +96,8 @@ export async function continueScan(context: SyncContext): Promise<void> {
 }
 
 /**
- * Notes in the journal when a scan began that has ended: until then it has every change of the CMS. Only the poll after
- * the scan reads again what the scan found dirty; and while a deletion is suspended, it is not in the journal.
+ * Notes in the journal when an ended scan began (`JournalPosition.scanS`): it has all changes until then. Called after
+ * a poll, which reads what the scan found dirty. While a deletion is suspended, it is not in the journal.
  */
 export function journalEndedScan({ memory, replica }: SyncContext): void {
   const isSuspended = Object.values(memory.kinds).some(({ suspended }) => suspended.size > 0);
@@ -125,11 +126,11 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
 async function scanCollections(context: SyncContext, scan: Scan): Promise<boolean> {
   const { memory } = context;
   while (scan.remaining.length > 0) {
-    const spec = scan.remaining[0]!;
+    const kindMapping = scan.remaining[0]!;
     // The poll has just seen which collections cannot be read: the scan passes by these.
-    if (!memory.unreadable.has(spec.collection)) {
-      const end = await noteIfUnreadable(context, spec.collection, () => scanPages(context, spec, scan));
-      if (end === 'has more pages' || memory.scan !== scan) return false;
+    if (!memory.unreadable.has(kindMapping.collection)) {
+      const end = await noteIfUnreadable(context, kindMapping.collection, () => scanPages(context, kindMapping, scan));
+      if (end === 'has more' || memory.scan !== scan) return false;
     }
     scan.remaining.shift();
     scan.nextPage = 1;
@@ -138,17 +139,17 @@ async function scanCollections(context: SyncContext, scan: Scan): Promise<boolea
   return true;
 }
 
-async function scanPages(context: SyncContext, spec: KindMapping, scan: Scan): Promise<'has more pages' | 'is read'> {
+async function scanPages(context: SyncContext, kindMapping: KindMapping, scan: Scan): Promise<'has more' | 'is read'> {
   let pagesRead = 0;
-  const pages = readAll(context, spec, { detail: 'mapped', start: scan.nextPage });
+  const pages = readAll(context, kindMapping, { detail: 'mapped', start: scan.nextPage });
   for await (const { records, readMark, page, isLast } of pages) {
-    logDecision(context, spec.collection, 'scan: read a page', { page, records: records.length, isLast });
-    await ingestRecords(context, spec, records, readMark);
+    logDecision(context, kindMapping.collection, 'scan: read a page', { page, records: records.length, isLast });
+    await ingestRecords(context, kindMapping, records, readMark);
     for (const record of records) scan.seen.add(idOf(record));
     scan.nextPage = page + 1;
     pagesRead += 1;
-    if (!isLast && pagesRead >= PAGES_PER_COLLECTION) return 'has more pages';
+    if (!isLast && pagesRead >= PAGES_PER_COLLECTION) return 'has more';
   }
-  await deleteUnlisted(context, spec, scan.seen);
+  await deleteUnlisted(context, kindMapping, scan.seen);
   return 'is read';
 }

@@ -58,8 +58,8 @@ export class Sync {
       ...{ pageSize, scanIntervalMs, collections: collectionsOf(mapping) },
       memory: loadMemory(replica, nowMs()),
     };
-    // A client that comes from another gateway names the second of the CMS's clock at which a scan began there, and
-    // gets what this journal noted since then. So no later change may be noted with an earlier second.
+    // A client that comes from another gateway names the second of the CMS's clock at which a scan began there: 150. It
+    // gets what this journal noted since then, and would miss a change of 151 that was noted as one of 149.
     replica.journal.setClock(() => latestCmsTimeS(this.#context));
     this.#loop = new PollLoop({
       poll: (isRequested) => this.#pollAndScan(isRequested),
@@ -104,7 +104,7 @@ export class Sync {
       percent: facts.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
       collections: Object.fromEntries(collections.map(({ kind }) => [kind, progressOf(kind)])),
       /** Collections of the mapping that the site does not have. */
-      absent: collections.map((spec) => spec.collection).filter((name) => memory.unreadable.get(name)?.isAbsent),
+      absent: collections.map(({ collection }) => collection).filter((name) => memory.unreadable.get(name)?.isAbsent),
       /** Whom the public sees as: the site's visitors, or the account of the settings. */
       readAs: visitorCredentials === undefined ? 'visitor' : 'account',
     };
@@ -219,8 +219,8 @@ export class Sync {
   }
 
   /**
-   * One round of the loop: the initial sync or a poll, and the next pages of the scan. Resolves with true if the
-   * replica then equals the CMS, and no deletion waits for confirmation. Never rejects.
+   * One round of the loop: the initial sync or a poll, unless another gateway polls, and the next pages of the scan.
+   * Resolves with true if the replica then equals the CMS, and no deletion waits for confirmation. Never rejects.
    */
   async #pollAndScan(isRequested: boolean): Promise<boolean> {
     const { memory, clockMs, signal, visitorCredentials, observe } = this.#context;
@@ -228,7 +228,7 @@ export class Sync {
     // A replica that may be outdated, or is not complete, is always polled for.
     const isDue = isRequested || this.state().phase !== 'live' || (await isPollDue());
     const startedMs = clockMs();
-    memory.tally = { requests: 0, changed: 0, removed: 0 };
+    const { requests } = memory.tally;
     let isCurrent = false;
     try {
       if (isDue) isCurrent = await this.#readChanges();
@@ -237,8 +237,10 @@ export class Sync {
       if (!signal.aborted) this.#dispatch(failureEvent(error, visitorCredentials));
       isCurrent = false;
     } finally {
-      if (isDue || memory.tally.requests > 0)
-        observe({ type: 'sync-poll', ...memory.tally, durationMs: clockMs() - startedMs });
+      if (isDue || memory.tally.requests > requests) {
+        observe({ type: 'sync-round', ...memory.tally, durationMs: clockMs() - startedMs });
+        memory.tally = { requests: 0, changed: 0, removed: 0 };
+      }
     }
     return isCurrent;
   }
@@ -297,16 +299,16 @@ export class Sync {
    * Saves when the replica was last current, which a later start without the CMS reports, and from when on its polls
    * read. Throws `ReplicaError`.
    */
-  #saveCaughtUp({ lastCaughtUpMs }: SyncState, toleranceMs: number): void {
+  #saveCaughtUp({ lastCaughtUpMs }: SyncState, minDifferenceMs: number): void {
     const { replica, memory } = this.#context;
     const savedMs = loadCaughtUpMs(replica) ?? 0;
-    if (lastCaughtUpMs === undefined || Math.abs(lastCaughtUpMs - savedMs) < toleranceMs) return;
+    if (lastCaughtUpMs === undefined || Math.abs(lastCaughtUpMs - savedMs) < minDifferenceMs) return;
     const polled = JSON.stringify(memory.polled);
     replica.apply({ state: { [STATE_KEYS.caughtUp]: String(lastCaughtUpMs), [STATE_KEYS.polled]: polled } });
   }
 }
 
-/** The CMS's clock in seconds, now or later: it sends whole seconds, perhaps read when the request was sent. */
+/** The CMS's clock or later, for `setClock`: the CMS sends whole seconds, perhaps read when the request was sent. */
 function latestCmsTimeS({ memory: { cmsClock }, clockMs, nowMs }: SyncContext): number {
   if (cmsClock === undefined) return Math.ceil(nowMs() / 1000) + MAX_SKEW_S;
   return Math.ceil((cmsClock.timeMs + 1000 + clockMs() - cmsClock.sentMs) / 1000);

@@ -61,11 +61,11 @@ export function unreadableReasons(context: SyncContext): string[] {
   const { memory, collections } = context;
   const refused = [...memory.unreadable].filter(([, { isAbsent }]) => !isAbsent);
   const named = refused.map(([name, { words }]) => `"${name}" (${words})`).join(', ');
-  const kept = collections.flatMap((spec) => {
-    if (!isAbsent(context, spec.collection)) return [];
-    const count = countRecords(context, spec);
-    if (count === 0 && spec.kind !== 'event') return [];
-    return `"${spec.collection}", of which the replica keeps ${count} records`;
+  const kept = collections.flatMap((kindMapping) => {
+    if (!isAbsent(context, kindMapping.collection)) return [];
+    const count = countRecords(context, kindMapping);
+    if (count === 0 && kindMapping.kind !== 'event') return [];
+    return `"${kindMapping.collection}", of which the replica keeps ${count} records`;
   });
   return [
     ...(refused.length > 0 ? [`the site refuses visitors ${named}: the gateway keeps what it has. ${READ_AS}`] : []),

@@ -25,7 +25,7 @@ describe('metrics', () => {
     cache: 'hit',
     durationMs: 3,
   };
-  const poll: Observation = { type: 'sync-poll', requests: 5, changed: 2, removed: 1, durationMs: 100 };
+  const poll: Observation = { type: 'sync-round', requests: 5, changed: 2, removed: 1, durationMs: 100 };
 
   it('is in the format of Prometheus', async () => {
     expect(metrics.registry.contentType).to.match(/^text\/plain; version=0\.0\.4/);

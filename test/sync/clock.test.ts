@@ -21,7 +21,7 @@ describe('a wall clock that was set', () => {
     const sync = new Sync({
       ...{ replica, cms, mapping, serviceCredentials: SERVICE, intervalMs: 10, nowMs: () => nowMs + skewMs },
       observe({ type }) {
-        if (type !== 'sync-poll') return;
+        if (type !== 'sync-round') return;
         polls += 1;
         skewMs = 0;
       },

@@ -231,6 +231,21 @@ describe('poll', () => {
     expect(states).to.deep.equal(['stale', 'live', 'live', 'live', 'live']);
   });
 
+  it('fails once, and not again until the scan, if the CMS cannot send an image that was modified', async () => {
+    site = await syncedSite();
+    for (let n = 0; n < 6; n += 1) await site.poll();
+    site.cms.replaceMedia(5);
+    site.cms.beforeRequest = ({ base, ids }) => {
+      if (base === 'media' && ids !== undefined) throw new CmsUnavailable('status', 'The CMS answered with 500.');
+    };
+    const states: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      await site.poll();
+      states.push(site.sync.status().state);
+    }
+    expect(states).to.deep.equal(['stale', 'live', 'live', 'live', 'live']);
+  });
+
   it('fails once, and not again until the scan, if the media library leaves out many images', async () => {
     site = filledSite();
     const events = [...site.cms.posts.values()].filter(({ base }) => base === 'events');

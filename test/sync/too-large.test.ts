@@ -122,7 +122,7 @@ describe('a response that is too large', () => {
     for (const { id, base } of site.cms.posts.values())
       if (base === 'events') site.cms.edit(id, { title: `${id === newest?.id ? '' : LONG}${id} edited` });
     await site.scan();
-    expect(site.observations.filter((entry) => entry.type === 'sync-poll' && entry.removed > 0)).to.deep.equal([]);
+    expect(site.observations.filter((entry) => entry.type === 'sync-round' && entry.removed > 0)).to.deep.equal([]);
     expect(recordCounts(site.replica.db).event).to.equal(23);
     expect(titleOf(site.replica, 'event', 10)).to.equal(`${LONG}10 edited`);
   });

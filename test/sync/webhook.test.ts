@@ -51,6 +51,35 @@ describe('webhooks', () => {
     expect(site.replica.journal.cancelled(10)).to.equal(undefined);
   });
 
+  describe('what a round of the sync counts', () => {
+    const counted = (property: 'changed' | 'removed') =>
+      site.observations.reduce((sum, each) => sum + (each.type === 'sync-round' ? each[property] : 0), 0);
+
+    it('has what webhooks changed since the round before', async () => {
+      site = await syncedSite();
+      await site.settle();
+      const [changed, removed] = [counted('changed'), counted('removed')];
+      site.cms.edit(10, { title: 'Reported' });
+      await site.sync.fetchChanged([{ kind: 'event', id: 10 }]);
+      site.cms.erase(12);
+      await site.sync.fetchChanged([{ kind: 'event', id: 12 }]);
+      await site.poll();
+      expect([counted('changed') - changed, counted('removed') - removed]).to.deep.equal([1, 1]);
+    });
+
+    it('has what a webhook changes while a poll reads other records', async () => {
+      site = await syncedSite();
+      await site.settle();
+      const changed = counted('changed');
+      const ids = [...site.cms.posts.values()].filter(({ base }) => base === 'events').map(({ id }) => id);
+      for (const id of ids) site.cms.edit(id, { title: `Event ${id}` });
+      const reported = ids.slice(0, 5).map((id) => ({ kind: 'event' as const, id }));
+      await Promise.all([site.poll(), site.sync.fetchChanged(reported)]);
+      await site.poll();
+      expect(counted('changed') - changed).to.equal(ids.length);
+    });
+  });
+
   describe('a webhook', () => {
     it('fetches and deletes the records immediately', async () => {
       site = await syncedSite();

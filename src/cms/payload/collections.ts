@@ -191,11 +191,7 @@ const MAX_SLUG_LENGTH = 150;
 const MAX_SLUG_NUMBER = 5;
 
 /** Runs a create, and again with another slug if its own is taken: Payload rejects it, and has written nothing. */
-async function createUnique(
-  spec: CollectionSpec,
-  body: CmsRecord,
-  create: (body: CmsRecord) => Promise<CmsRecord>,
-): Promise<CmsRecord> {
+async function createUnique(spec: CollectionSpec, body: CmsRecord, create: (body: CmsRecord) => Promise<CmsRecord>) {
   const path = spec.paths.get('slug');
   // A slug in a group of fields is the site's own business.
   if (path === undefined || path.includes('.')) return create(body);

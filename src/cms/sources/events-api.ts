@@ -185,8 +185,7 @@ function addressOf(value: unknown): string {
   if (typeof value !== 'string' || value.length > source.MAX_LINE) return '';
   const address = textOf(value).replace(/&(amp|#0?38);/g, '&');
   const href = webAddress(address) ?? '';
-  const isUnsafe = /[\s"'<>\\]/.test(address);
-  return href === '' || isUnsafe ? href : address;
+  return href === '' || /[\s"'<>\\]/.test(address) ? href : address;
 }
 
 /** The original has one venue as an object, several as a list, and none as an empty list. */

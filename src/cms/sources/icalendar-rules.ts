@@ -92,17 +92,16 @@ function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boole
   // A part that is missing wants every day.
   const isOneOf = <T>(values: readonly T[], wanted: readonly T[] | undefined) =>
     wanted === undefined || values.some((value) => wanted.includes(value));
-  return (day) => {
-    const { weekday: name } = day;
-    const [fromStart, fromEnd] = isInYear ? day.inYear : day.inMonth;
+  return ({ month, weekday: name, inMonth, inYear }) => {
+    const [fromStart, fromEnd] = isInYear ? inYear : inMonth;
     const [nth, nthLast] = [Math.ceil(fromStart / 7), Math.ceil(-fromEnd / 7)];
     // Monday, May 10, 2027, is `MO`, in its month also `2MO`, `+2MO` and, of five Mondays, `-4MO`.
     const isOfWeek = freq === 'WEEKLY' || freq === 'DAILY';
     const names = isOfWeek ? [name] : [name, `${nth}${name}`, `+${nth}${name}`, `-${nthLast}${name}`];
     return (
-      isOneOf([day.month], months) &&
-      isOneOf(day.inMonth, monthDays) &&
-      isOneOf(day.inYear, parts.BYYEARDAY) &&
+      isOneOf([month], months) &&
+      isOneOf(inMonth, monthDays) &&
+      isOneOf(inYear, parts.BYYEARDAY) &&
       isOneOf(names, weekdays)
     );
   };
@@ -115,8 +114,6 @@ function timesOfDay(parts: ICAL.Recur['parts'], start: Date): number[] {
   const seconds = parts.BYSECOND ?? [start.getUTCSeconds()];
   if (hours.length * minutes.length * seconds.length > MAX_TIMES_A_DAY)
     throw new Error('a rule that repeats too often a day');
-  const times = hours.flatMap((hour) =>
-    minutes.flatMap((minute) => seconds.map((second) => ((hour * 60 + minute) * 60 + second) * 1000)),
-  );
+  const times = hours.flatMap((h) => minutes.flatMap((m) => seconds.map((s) => ((h * 60 + m) * 60 + s) * 1000)));
   return times.sort((a, b) => a - b);
 }

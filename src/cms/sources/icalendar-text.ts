@@ -64,7 +64,7 @@ class ComponentReader {
     if (name !== 'VCALENDAR' && this.#path.length < MAX_DEPTH) this.#path.push({ name, lines: new Map(), inner: [] });
   }
 
-  /** Some files have events after the end of their calendar. */
+  /** Some files have events after the end of their calendar. A component inside an ended one needs its own END. */
   #end(name: string): void {
     const depth = this.#path.findLastIndex((component) => component.name === name);
     if (depth === 0) this.state = 'ended';

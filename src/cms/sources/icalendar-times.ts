@@ -65,9 +65,9 @@ export function momentOf(component: Component, name: 'dtstart' | 'recurrence-id'
 /**
  * What ical.js reads, of a period its start. Undefined for anything else, and for an unknown zone.
  *
- *   2027-05-01, 2027-05-01T::    a day, the second without VALUE=DATE
- *   2027-05-01T18:00:00Z         in UTC
- *   2027-05-01T18:00:00          in the zone of TZID, or of the calendar
+ *   2027-05-01, 2027-05-01T::                   a day; the second of DTSTART:20270501, without VALUE=DATE
+ *   2027-05-01T18:00:00Z                        in UTC
+ *   2027-05-01T18:00:00, 2027-05-01T18:00:      in the zone of TZID, or of the calendar; the second of T1800
  */
 function parseMoment(value: unknown, tzid: string | undefined, context: TimeContext): Moment | undefined {
   const [text] = [value].flat().map(String);
@@ -96,11 +96,11 @@ export function endOf(component: Component, first: Moment, start: Moment, contex
   const text = textOf(component, 'duration');
   const isForward = ICAL.Duration.isValueString(text) && !text.startsWith('-');
   const duration = isForward ? ICAL.Duration.fromString(text) : new ICAL.Duration({});
-  const days = end ? Math.round((end.wallMs - first.wallMs) / DAY_MS) : duration.weeks * 7 + duration.days;
-  if (first.isDate) return momentAt(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start).epochMs;
+  const calendarDays = end ? Math.round((end.wallMs - first.wallMs) / DAY_MS) : duration.weeks * 7 + duration.days;
+  if (first.isDate) return momentAt(start.wallMs + Math.max(1, calendarDays) * DAY_MS - 1000, start).epochMs;
   if (end) return start.epochMs + Math.max(0, end.epochMs - first.epochMs);
   const restMs = ((duration.hours * 60 + duration.minutes) * 60 + duration.seconds) * 1000;
-  return (days === 0 ? start : momentAt(start.wallMs + days * DAY_MS, start)).epochMs + restMs;
+  return (calendarDays === 0 ? start : momentAt(start.wallMs + calendarDays * DAY_MS, start)).epochMs + restMs;
 }
 
 export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
@@ -142,10 +142,11 @@ async function addStartsOfRule(starts: Map<number, Moment>, line: string, first:
   // RFC 5545 has these ignored in a series of whole days.
   if (first.isDate) Object.assign(rule.parts, { BYHOUR: undefined, BYMINUTE: undefined, BYSECOND: undefined });
   const until = parseMoment(rule.until, undefined, { ...context, zone: first.zone });
-  const isUntilDay = until?.isDate || first.isDate;
-  // A day as UNTIL includes all of its instances.
-  const last = until && (isUntilDay ? momentAt(dayStartOf(until.wallMs) + DAY_MS - 1000, first) : until);
-  // An instance may last a month, and a wall time is up to a day from UTC.
+  // Of a series at 19:00 in New York, UNTIL=20270510 and UNTIL=20270510T230000Z include May 10, UNTIL=20270510T225959Z
+  // does not. Of a series of whole days, each of them does.
+  const includesDay = until?.isDate || first.isDate;
+  const last = until && (includesDay ? momentAt(dayStartOf(until.wallMs) + DAY_MS - 1000, first) : until);
+  // Wider than the window: an instance may last a month, and a wall time is up to a day from UTC.
   const [fromWallMs, toWallMs] = [context.fromMs - 31 * DAY_MS, context.toMs + 2 * DAY_MS];
   for (const period of expandRule(rule, first.wallMs, fromWallMs, toWallMs)) {
     for (const wallMs of period) {
@@ -183,7 +184,6 @@ async function* momentsOf(component: Component, name: string, context: TimeConte
   if (text.split(',', MAX_DATES + 1).length > MAX_DATES) throw new Error(`more than ${MAX_DATES} dates`);
   for (const { params, values } of properties(component, name)) {
     for (const value of values) {
-      // A thousand take ten milliseconds and more.
       await pause();
       const moment = parseMoment(value, params.tzid, context);
       if (moment) yield moment;
@@ -232,31 +232,37 @@ const minutesOf = (part: Component, name: string): number =>
 /** The only offset, or the first zone that Windows knows whose clocks change around now as the file says. */
 async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promise<string | undefined> {
   const offsets = new Set<number>();
-  /** The offsets half a day before and after each change of the clocks in this year and the next, by time in UTC. */
   const offsetByUtc = new Map<string, number>();
   for (const part of parts) {
     await pause();
     offsets.add(minutesOf(part, 'tzoffsetto'));
-    const [rule] = (part.lines.get('rrule') ?? []).slice(0, 1).map(ruleOf);
-    const startWallMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
-    // A rule that ends is one of the past.
-    if (startWallMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) continue;
-    const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
-    // Whole years: the hours between UTC and the wall time make no difference.
-    for (const wallMs of [...expandRule(rule, startWallMs, nowMs, nowMs + 366 * DAY_MS)].flat()) {
-      const utcMs = wallMs - from * 60_000;
-      // Not at the change itself, for which Exchange writes an hour of its own.
-      offsetByUtc.set(formatWallTime(utcMs - DAY_MS / 2), from).set(formatWallTime(utcMs + DAY_MS / 2), to);
-      if (offsetByUtc.size > MAX_DATES) throw new Error('too many changes of the clocks');
-    }
+    for (const [utc, minutes] of offsetsAroundChanges(part, nowMs)) offsetByUtc.set(utc, minutes);
+    if (offsetByUtc.size > MAX_DATES) throw new Error('too many changes of the clocks');
   }
   if (offsets.size === 1) return fixedZone([...offsets][0]!);
   for (const { iana } of offsetByUtc.size > 0 ? WINDOWS_TO_IANA_MAP : []) {
-    // Node needs a millisecond or two for each zone that it has not used before.
     await pause();
     const name = zoneByName(iana[0] ?? '');
     const zone = zones.zoneOrUtc(name ?? '');
     if (name && [...offsetByUtc].every(([utc, minutes]) => zones.offsetMinutes(utc, zone) === minutes)) return name;
   }
   return undefined;
+}
+
+/**
+ * The offsets half a day before and after each change of the clocks until a year from now: of Berlin's summer time 60
+ * at `2027-03-27 13:00:00` in UTC, and 120 at `2027-03-28 13:00:00`. Exchange writes an hour of its own for the change.
+ */
+function* offsetsAroundChanges(part: Component, nowMs: number): Generator<[utc: string, minutes: number]> {
+  const [rule] = (part.lines.get('rrule') ?? []).slice(0, 1).map(ruleOf);
+  const startWallMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
+  // A rule that ends is one of the past.
+  if (startWallMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) return;
+  const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
+  // Whole years: the hours between UTC and the wall time make no difference.
+  for (const wallMs of [...expandRule(rule, startWallMs, nowMs, nowMs + 366 * DAY_MS)].flat()) {
+    const utcMs = wallMs - from * 60_000;
+    yield [formatWallTime(utcMs - DAY_MS / 2), from];
+    yield [formatWallTime(utcMs + DAY_MS / 2), to];
+  }
 }

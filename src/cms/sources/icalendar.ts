@@ -67,7 +67,7 @@ export async function readICalendar(
 }
 
 /** Of the components of one UID, by the names of their instances; and what the whole file has so far. */
-interface Reading extends times.TimeContext {
+interface UidGroup extends times.TimeContext {
   uid: string;
   masters: Map<string, UidPart>;
   changes: Map<string, UidPart>;
@@ -87,7 +87,7 @@ interface UidPart {
 }
 
 /** Whatever is wrong with one event, the others are served. */
-async function attempt({ uid, remarks }: Reading, work: () => unknown): Promise<void> {
+async function attempt({ uid, remarks }: UidGroup, work: () => unknown): Promise<void> {
   await pause();
   try {
     await work();
@@ -112,30 +112,30 @@ function uidOf(component: Component): string {
  * the first is a master, and the second changes its second instance. The events are Jazz on May 5
  * (`a/20270505T160000Z`), Blues on May 13 (`a/20270512T160000Z`: a change keeps the key), and Jazz on May 19.
  */
-async function readGroup(reading: Reading, components: readonly Component[]): Promise<void> {
-  const { masters, changes } = reading;
-  for (const component of components) await attempt(reading, () => addPart(reading, component));
+async function readGroup(group: UidGroup, components: readonly Component[]): Promise<void> {
+  const { masters, changes } = group;
+  for (const component of components) await attempt(group, () => addPart(group, component));
   // A change does not say of which master it is: one of a private master would show what that hides.
   if ([...masters.values()].some(({ start }) => start === undefined)) return;
   // Of two events of one UID each has its start in its key, also while the start of the other cannot be read.
   const hasOthers = components.filter((component) => !isChange(component)).length > 1;
-  for (const master of masters.values()) await attempt(reading, () => addInstances(reading, master, hasOthers));
+  for (const master of masters.values()) await attempt(group, () => addInstances(group, master, hasOthers));
   // Last: by now each change knows its instance. It may also be of one that no series here has.
   for (const change of changes.values())
-    if (change.start) await attempt(reading, () => add(reading, change, change.start!, change.instance));
+    if (change.start) await attempt(group, () => add(group, change, change.start!, change.instance));
 }
 
 /** Of two the last counts. A change without a start is no event, and neither is what it changes. */
-function addPart(reading: Reading, component: Component): void {
-  const { uid, masters, changes, remarks } = reading;
+function addPart(group: UidGroup, component: Component): void {
+  const { uid, masters, changes, remarks } = group;
   const found = isChange(component) ? changes : masters;
-  const instance = times.momentOf(component, isChange(component) ? 'recurrence-id' : 'dtstart', reading);
+  const instance = times.momentOf(component, isChange(component) ? 'recurrence-id' : 'dtstart', group);
   const name = times.instanceName(instance);
   if (found.has(name)) source.addRemark(remarks, 'the same UID and start as another: the last one counts', uid);
   const part: UidPart = { component, instance };
   found.set(name, part);
   if (/^(private|confidential)$/i.test(textOf(component, 'class'))) throw new Error('private');
-  part.start = times.momentOf(component, 'dtstart', reading);
+  part.start = times.momentOf(component, 'dtstart', group);
 }
 
 /**
@@ -148,34 +148,34 @@ function addPart(reading: Reading, component: Component): void {
  *     and DTSTART:20270513T170000Z             the change, at 20270520T170000Z
  *     and CLASS:PRIVATE, or no DTSTART         nothing, with a remark
  */
-async function addInstances(reading: Reading, master: UidPart, hasOthers: boolean): Promise<void> {
-  const { uid, changes, remarks } = reading;
+async function addInstances(group: UidGroup, master: UidPart, hasOthers: boolean): Promise<void> {
+  const { uid, changes, remarks } = group;
   const { component, instance: first } = master;
   const isSeries = times.isSeries(component);
   const rangeChanges = [...changes.values()].filter(isOfLaterToo);
   rangeChanges.sort((a, b) => a.instance.epochMs - b.instance.epochMs);
-  for await (const start of isSeries ? times.startsOf(component, first, reading) : [first]) {
+  for await (const start of isSeries ? times.startsOf(component, first, group) : [first]) {
     if (takeChange(start, changes)) continue;
     const rangeChange = rangeChanges.findLast(({ instance }) => instance.epochMs < start.epochMs);
     const moved = rangeChange && movedBy(rangeChange, start);
-    if (!rangeChange) await add(reading, master, start, isSeries || hasOthers ? start : undefined);
-    else if (moved) await add(reading, rangeChange, moved, start);
+    if (!rangeChange) await add(group, master, start, isSeries || hasOthers ? start : undefined);
+    else if (moved) await add(group, rangeChange, moved, start);
     else source.addRemark(remarks, 'after a change of all later instances', uid);
   }
 }
 
 /** Adds an instance if it is in the window. Single events may be later. `named`: in its key; a change keeps it. */
-async function add(reading: Reading, part: UidPart, start: times.Moment, named?: times.Moment): Promise<void> {
-  const { uid, events, remarks } = reading;
+async function add(group: UidGroup, part: UidPart, start: times.Moment, named?: times.Moment): Promise<void> {
+  const { uid, events, remarks } = group;
   const { component } = part;
-  const endMs = times.endOf(component, part.start!, start, reading);
+  const endMs = times.endOf(component, part.start!, start, group);
   const isOfSeries = times.isSeries(component) || isChange(component);
-  if ((isOfSeries && start.epochMs > reading.toMs) || endMs < reading.fromMs) return;
+  if ((isOfSeries && start.epochMs > group.toMs) || endMs < group.fromMs) return;
   part.content ??= await readContent(component);
   const key = named ? `${uid}/${times.instanceName(named)}` : uid;
   if (part.content.title === '') source.addRemark(remarks, 'no title', uid);
   else if (events.size >= source.MAX_SOURCE_EVENTS) source.addRemark(remarks, 'more than 20,000 events', key);
-  else events.set(key, { key, uid, ...part.content, ...times.eventTimes(start, endMs, reading) });
+  else events.set(key, { key, uid, ...part.content, ...times.eventTimes(start, endMs, group) });
 }
 
 const isChange = ({ lines }: Component): boolean => lines.has('recurrence-id');

@@ -42,8 +42,8 @@ export interface SourceEvent extends SharedFields {
   image?: { url: string; width: number; height: number } | undefined;
 }
 
-type Place = 'address' | 'latitude' | 'longitude';
-export type SourceVenue = { name: string } & Pick<VenueFields, Place> & Partial<VenueFields>;
+type Place = Pick<VenueFields, 'address' | 'latitude' | 'longitude'>;
+export type SourceVenue = { name: string } & Place & Partial<VenueFields>;
 
 /** Without e-mail addresses: iCalendar's are of people. */
 export type SourceOrganizer = { name: string; phone?: string; website: string };

@@ -89,8 +89,11 @@ const isBeforeWrite = (status: number, code: string, data: CmsRecord): boolean =
   (code === 'rest_invalid_param' && data.params !== undefined);
 
 /**
- * The parameters that WordPress names as invalid. A message may begin with a more exact location than its
- * key: `meta.start is not ...`, `acf[price] is not ...`, `price is a required property of acf`.
+ * The parameters that WordPress names as invalid, and the more exact location with which a message may begin:
+ *     {meta: 'meta.start is not ...'}                      meta, meta.start
+ *     {acf: 'acf[price] is not ...'}                       acf, acf.price
+ *     {acf: 'price is a required property of acf.'}        acf, acf.price: was not sent, as `details` says
+ *     ['title'] (rest_missing_callback_param)              none
  */
 function invalidFields({ params, details }: CmsRecord): string[] {
   return Object.entries(isObject(params) ? params : {}).flatMap(([key, message]) => {

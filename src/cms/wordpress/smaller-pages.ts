@@ -2,13 +2,13 @@
 
 import { CmsUnavailable } from '../../errors.ts';
 import type { RestCall } from '../client.ts';
-import { isServerError } from '../http-exchange.ts';
+import { is5xxWithoutRetryAfter } from '../http-exchange.ts';
 
 const SMALL_PAGE = 10;
 
 /**
- * Asks for a page ten records at a time where the site fails with a 5xx, and from then on for every page of that route.
- * The caller gets the page as one response.
+ * Asks for a page ten records at a time where the site fails with a 5xx that has no `Retry-After`, and from then on for
+ * every page of that route. The caller gets the page as one response.
  */
 export function inSmallerPages(call: RestCall): RestCall {
   const failing = new Set<string>();
@@ -22,8 +22,9 @@ export function inSmallerPages(call: RestCall): RestCall {
         // Five failures in a row open the circuit breaker: this one is not repeated (`isTransient` in client.ts).
         return await call(method, route, { ...parts, callerAsksForFewer: true }, options);
       } catch (error) {
-        if (!(error instanceof CmsUnavailable && isServerError(error))) throw error;
+        if (!(error instanceof CmsUnavailable && is5xxWithoutRetryAfter(error))) throw error;
       }
+    // Indexes of records in the list. Counted in pages they are multiples of ten, since `wanted` is one.
     const first = Number(offset ?? (Number(page) - 1) * wanted);
     const records: unknown[] = [];
     for (let at = first; ; at += SMALL_PAGE) {

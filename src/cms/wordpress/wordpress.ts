@@ -8,7 +8,7 @@ import type { SiteSettings } from '../../model/records.ts';
 import { trimCharactersEnd, webAddress } from '../../text/text.ts';
 import { type CmsClientOptions, createCmsClient, type RestCall } from '../client.ts';
 import { objectOf } from '../http-exchange.ts';
-import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord, Login, Query } from '../port.ts';
+import type { Action, ActionPermissions, CallOptions, Cms, Login, Query } from '../port.ts';
 import { createCollections } from './collections.ts';
 import { createMedia } from './media.ts';
 import { WORDPRESS_RECORDS } from './record-form.ts';
@@ -123,12 +123,7 @@ const isIgnored = (error: unknown, credentials: string | undefined): error is Cm
 export const formatUtcOffset = (hours: number): string => `UTC${hours < 0 ? '' : '+'}${hours}`;
 
 /** The post type or taxonomy with this `rest_base`. */
-async function findType(
-  call: RestCall,
-  collection: string,
-  query: Query,
-  options: CallOptions | undefined,
-): Promise<CmsRecord | undefined> {
+async function findType(call: RestCall, collection: string, query: Query, options: CallOptions | undefined) {
   for (const route of ['wp/v2/types', 'wp/v2/taxonomies']) {
     const types = Object.values(objectOf(await call('GET', route, { query }, options))).map(objectOrEmpty);
     const type = types.find(({ rest_base }) => rest_base === collection);

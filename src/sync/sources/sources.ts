@@ -47,7 +47,7 @@ interface SavedState {
 }
 
 /** What one loop remembers of its source. */
-interface Reading {
+interface LoopMemory {
   loop: PollLoop;
   failures: number;
   problem: string | undefined;
@@ -67,7 +67,7 @@ const MAX_SHOWN_MERGES = 100;
 export class Sources {
   readonly #options: SourcesOptions;
   readonly #nowMs: () => number;
-  readonly #readings = new Map<string, Reading>();
+  readonly #memories = new Map<string, LoopMemory>();
   readonly #stopping = new AbortController();
   readonly #reads = bulkhead(MAX_READS, Infinity);
   /** Combining runs one at a time, and not beside the storing of a snapshot. */
@@ -85,25 +85,26 @@ export class Sources {
         clockMs: () => performance.now(),
         signal: this.#stopping.signal,
       });
-      this.#readings.set(named.name, { loop, failures: 0, problem: undefined, isRead: false, isDoubted: false });
+      this.#memories.set(named.name, { loop, failures: 0, problem: undefined, isRead: false, isDoubted: false });
     }
   }
 
   start(): void {
     void this.#options.whenComplete().then(() => {
-      for (const { loop } of this.#readings.values()) loop.start();
-      if (this.#readings.size === 0) void this.#combine().catch(() => undefined);
+      for (const { loop } of this.#memories.values()) loop.start();
+      // What the replica has of sources that the settings name no more is deleted. Each loop does so after a read.
+      if (this.#memories.size === 0) void this.#combine().catch(() => undefined);
     });
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all([...this.#readings.values()].map(({ loop }) => loop.stop()));
+    await Promise.all([...this.#memories.values()].map(({ loop }) => loop.stop()));
   }
 
   /** True once each has been read, or could not be. */
   isRead(): boolean {
-    return [...this.#readings.values()].every(({ isRead }) => isRead);
+    return [...this.#memories.values()].every(({ isRead }) => isRead);
   }
 
   /**
@@ -114,7 +115,7 @@ export class Sources {
     const { sources, replica } = this.#options;
     const shown = sources.map((named) => {
       const { readMs, remarks = [] } = this.#saved(named) ?? {};
-      const { problem } = this.#readings.get(named.name)!;
+      const { problem } = this.#memories.get(named.name)!;
       return { name: named.name, ...countSourceEvents(replica.db, named.name), remarks, readMs, problem };
     });
     return { sources: shown, merged: merges(replica.db, MAX_SHOWN_MERGES) };
@@ -122,7 +123,7 @@ export class Sources {
 
   #pauseMs(name: string): number {
     const { intervalMs } = this.#options;
-    const { failures } = this.#readings.get(name)!;
+    const { failures } = this.#memories.get(name)!;
     return failures === 0 ? intervalMs : Math.min(intervalMs, FIRST_RETRY_MS * 2 ** (failures - 1));
   }
 
@@ -130,33 +131,33 @@ export class Sources {
   async #read(named: NamedSource): Promise<boolean> {
     const { observe, replica } = this.#options;
     const { name } = named;
-    const reading = this.#readings.get(name)!;
+    const memory = this.#memories.get(name)!;
     const startedMs = performance.now();
     let problem: string | undefined;
     try {
       this.#stopping.signal.throwIfAborted();
-      const previous = reading.isDoubted ? undefined : this.#saved(named)?.validators;
+      const previous = memory.isDoubted ? undefined : this.#saved(named)?.validators;
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
       const snapshot = await named.source.read(previous, signal);
-      problem = await this.#work.execute(() => this.#accept(named, reading, snapshot));
+      problem = await this.#work.execute(() => this.#accept(named, memory, snapshot));
       if (problem === undefined) await this.#combine();
       // A doubted answer is no failure: the next read is after the interval.
-      reading.failures = 0;
+      memory.failures = 0;
     } catch (error) {
       if (this.#stopping.signal.aborted) return false;
-      reading.failures += 1;
+      memory.failures += 1;
       // The address may be a secret.
       problem = String(error instanceof Error ? error.message : error).replaceAll(sourceAddress(named), 'its address');
     }
-    reading.problem = problem;
-    reading.isRead = true;
+    memory.problem = problem;
+    memory.isRead = true;
     const { events } = countSourceEvents(replica.db, name);
     observe({ type: 'source-read', source: name, events, problem, durationMs: performance.now() - startedMs });
     return problem === undefined;
   }
 
   /** Stores the answer; undefined: the source is as it was. Resolves with why it is not believed, if it is not. */
-  async #accept(named: NamedSource, reading: Reading, snapshot: SourceSnapshot | undefined) {
+  async #accept(named: NamedSource, memory: LoopMemory, snapshot: SourceSnapshot | undefined) {
     if (!snapshot) {
       // With the present time. What was saved before is there: its validators were sent.
       this.#save(named, this.#saved(named)!);
@@ -166,8 +167,8 @@ export class Sources {
     const now = new Set(snapshot.events.map(({ key }) => key));
     const gone = known.filter((key) => !now.has(key));
     // A calendar that lost more than half of its events may be broken. Doubted once, believed the second time.
-    reading.isDoubted = !reading.isDoubted && known.length >= FEW_EVENTS && gone.length > known.length / 2;
-    if (reading.isDoubted)
+    memory.isDoubted = !memory.isDoubted && known.length >= FEW_EVENTS && gone.length > known.length / 2;
+    if (memory.isDoubted)
       return `${gone.length} of ${known.length} events are gone: they stay until the source is read once more`;
     await this.#store(named, snapshot, gone);
     return undefined;
