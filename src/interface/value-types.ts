@@ -250,9 +250,9 @@ export const changeToken: ParamType = {
 export const timeZone: ParamType = {
   schema: { type: 'string' },
   hint: 'Write a time zone such as Europe/Berlin or UTC+2.',
-  accepts: (value) => isEmpty(value) || (typeof value === 'string' && parseZone(value) !== undefined),
+  accepts: (value) => isEmpty(value) || (typeof value === 'string' && parseZone(value.trimStart()) !== undefined),
   jsonType: 'string',
-  parse: (value) => (isEmpty(value) ? '' : value),
+  parse: (value) => (isEmpty(value) ? '' : String(value).trimStart()),
 };
 
 // Records, users and images
@@ -500,17 +500,18 @@ function isListOf(isValid: (item: unknown) => boolean): (value: unknown) => bool
   return (value) => parseList(value).length > 0 && parseList(value).every(isValid);
 }
 
+/** `//user:password@host:port`, with the host and the port to be read. The host may be `[::1]`. */
+const AUTHORITY =
+  /^\/\/(?:(?:[\w.~!$&'()*+,;=:-]|%[\da-f]{2})*@)?(\[[^/?#@]*\]|[^:/?#@]+)(?::(\d[^/?#@]{0,4})?)?(?=[/?#]|$)/i;
+
 /** As PHP's FILTER_VALIDATE_URL: an ASCII text with a scheme, and with a host if the scheme has one. */
 function isUrl(text: string): boolean {
-  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*):([\x21-\x7e]+)$/i.exec(text) ?? [];
-  if (/^(?:mailto|news)$/i.test(scheme)) return true;
-  if (!rest.startsWith('//') || !URL.canParse(text)) return false;
-  const { hostname, protocol } = new URL(text);
-  if (protocol === 'file:') return rest !== '//';
-  if (!/^https?:$/.test(protocol) || hostname.startsWith('[')) return hostname !== '';
-  // The platform repairs http:///example.org and http://ex%61mple.org. The text is stored as it is.
-  const authority = rest.slice(2).split(/[/?#]/, 1)[0]!;
-  if (!/^[^\\%]+$/.test(authority.slice(authority.lastIndexOf('@') + 1))) return false;
-  const labels = hostname.replace(/\.$/, '').split('.');
-  return labels.every((label) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
+  const [, scheme = '', rest = ''] = /^([a-z0-9+.-]+):([\x21-\x7e]*)$/i.exec(text) ?? [];
+  if (/^(?:(?:mailto|news|file):(?!\/\/)|file:\/\/\/)/i.test(text)) return scheme !== '';
+  const [, host = '', port = '0'] = AUTHORITY.exec(rest) ?? [];
+  if (host === '' || Number.parseInt(port, 10) > 65_535) return false;
+  if (!/^https?$/i.test(scheme)) return true;
+  if (host.startsWith('[')) return URL.canParse(`http://${host}`);
+  const labels = host.replace(/\.$/, '').split('.');
+  return labels.every((label) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(label));
 }
