@@ -277,6 +277,15 @@ describe('validation', () => {
     expectInvalid(await gateway.request('/categories?parent=77'), 'parent');
   });
 
+  it('a decimal as parent is no id', async () => {
+    for (const parent of ['3.0', '3e0']) {
+      expectInvalid(await gateway.request('/categories', { as: 'admin', json: { name: 'x', parent } }), 'parent');
+      expectInvalid(await gateway.request(`/categories?parent=${parent}`), 'parent');
+    }
+    for (const parent of ['3', '%203', '03', '%2B3'])
+      expect((await gateway.request(`/categories?parent=${parent}`)).status, parent).to.equal(200);
+  });
+
   it('rejects a list of more ids than limits.idsPerParameter', async () => {
     const { status, body } = await gateway.request('/events', {
       as: 'admin',
