@@ -375,7 +375,7 @@ const TERM_LIST = { oneOf: [{ type: 'array', items: INTEGER_OR_TEXT }, { type: '
 
 const isTermList = isListOf((item) => typeof item !== 'object' && !isEmpty(item));
 
-/** Whether a category can be meant as a parent. `7` is an id, also where a category has it as its slug; `7.0` is none. */
+/** Whether a category can be meant as a parent. `7` is an id, also if a category has it as its slug; `7.0` is none. */
 async function isCategory(value: unknown, checks: ReferenceChecks): Promise<boolean> {
   const id = /^[\s\d+]+$/.test(String(value)) ? parsePositiveInteger(value) : undefined;
   return id === undefined
