@@ -9,7 +9,7 @@ import { parseInline } from '../interface/validate.ts';
 import { isEmpty, parseNumber } from '../interface/value-types.ts';
 import { type EventFields, FIRST_SOURCE_ID, type LinkedKind, PLURALS, type TermKind } from '../model/records.ts';
 import { type Cost, decodeCost, encodeCost } from '../text/cost.ts';
-import { escapeHtmlOnce } from '../text/html.ts';
+import { escapeHtmlOnce, htmlText } from '../text/html.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import { normalizeCost, numericCost, serializeCost } from './cost.ts';
 import { eventTimes, zoneOf } from './dates.ts';
@@ -104,7 +104,7 @@ function costOf(write: PostWrite<'event'>): Pick<Partial<EventFields>, 'cost'> {
 function websiteOf({ input, stored }: PostWrite<'event'>): Pick<Partial<EventFields>, 'website'> {
   const { website } = input.byField;
   const isNone = stored ? website === undefined : !website || website === '0';
-  return isNone ? {} : { website: String(website ?? '') };
+  return isNone ? {} : { website: htmlText(String(website ?? '')) };
 }
 
 async function targetsOf({ input, request }: PostWrite<'event'>): Promise<Targets> {

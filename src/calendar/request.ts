@@ -86,7 +86,8 @@ export async function unpublishedScopes(
  * it read-only, or `id` is a record of a source, or an occurrence, whose dates the CMS computes from its series.
  */
 export function writableMapping<K extends Kind>(services: { mapping: Mapping }, kind: K, id = 0): KindMapping<K> {
-  if (id >= FIRST_SOURCE_ID) throw readOnlySource(kind);
+  // The largest stands for every longer number in a path (`parsePathId`): no record has it.
+  if (id >= FIRST_SOURCE_ID && id < Number.MAX_SAFE_INTEGER) throw readOnlySource(kind);
   const mapping = services.mapping.kinds[kind] as KindMapping<K> | undefined;
   const isEmbedded = kind in services.mapping.kinds.event.embedded;
   if (!mapping) throw isEmbedded ? readOnly(kind) : noSuchKind(kind);

@@ -7,6 +7,7 @@ import { invalidParam } from '../interface/errors.ts';
 import { copiedFields } from '../interface/fields.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { FieldsOf, PostFields, PostKind, RecordOf } from '../model/records.ts';
+import { getRecord, kindOf } from '../store/records.ts';
 import { utcZone } from '../time/zones.ts';
 import { cmsToApiError, withApiErrors } from './cms-errors.ts';
 import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
@@ -49,8 +50,13 @@ async function ofExisting<T>(kind: PostKind, id: number, request: ApiRequest, ca
   try {
     return await call();
   } catch (error) {
-    if (error instanceof CmsRejected && error.kind === 'not-found') throw await missingPost(kind, id, request);
-    throw cmsToApiError(error, { kind, id });
+    if (!(error instanceof CmsRejected) || error.kind !== 'not-found') throw cmsToApiError(error, { kind, id });
+    const { replica, permissions } = request.services;
+    // An author who names the venue of another as an event gets a 403: the permission is checked first.
+    const other = kindOf(replica.db, id);
+    if (other && getRecord(replica.db, other, id)?.author !== request.actor.account?.userId)
+      await permissions.demand('editOthers', other, request.actor);
+    throw await missingPost(kind, id, request);
   }
 }
 

@@ -165,10 +165,7 @@ export const website: ParamType = {
   schema: { type: 'string', format: 'uri' },
   hint: 'Write a URL such as https://www.example.org/, or nothing.',
   accepts: (value) => isEmpty(value) || (typeof value === 'string' && isUrl(value)),
-  parse: (value) => {
-    if (value === 0 || value === '0') return '0';
-    return isEmpty(value) ? '' : value;
-  },
+  parse: (value) => (isEmpty(value) && String(value) !== '0' ? '' : String(value)),
 };
 
 /** Website of a venue or organizer: a URL, or `''` or `'0'` for none. */
@@ -250,9 +247,9 @@ export const changeToken: ParamType = {
 export const timeZone: ParamType = {
   schema: { type: 'string' },
   hint: 'Write a time zone such as Europe/Berlin or UTC+2.',
-  accepts: (value) => isEmpty(value) || (typeof value === 'string' && parseZone(value) !== undefined),
+  accepts: (value) => isEmpty(value) || (typeof value === 'string' && parseZone(value.trimStart()) !== undefined),
   jsonType: 'string',
-  parse: (value) => (isEmpty(value) ? '' : value),
+  parse: (value) => (isEmpty(value) ? '' : String(value).trimStart()),
 };
 
 // Records, users and images
@@ -268,25 +265,21 @@ export function existingId(kind: Kind): ParamType {
   };
 }
 
-/** Ids that need not exist: `include` of the event list. `7,7` is one id, also in the URLs of the pages. */
+/** Ids that need not exist: `include` of the event list. The URLs of the pages repeat `7,7` as it was sent. */
 export const uncheckedIds: ParamType = {
   schema: ID_LIST,
   hint: 'Write ids: 7,9.',
   isList: true,
   accepts: isListOf(count.accepts!),
-  parse: (value) => [...new Set(parseList(value).map(parsePositiveInteger))],
+  parse: (value) => parseList(value).map(parsePositiveInteger),
 };
 
 /** Ids of existing records: a list, CSV or one id. */
-export function existingIds(kind: PostKind): ParamType {
-  return {
-    ...uncheckedIds,
-    hint: `There is no such ${kind}. Write ids that exist, such as 4,7.`,
-    verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
-    // As in the original, the URLs of the pages repeat `7,7` as it was sent.
-    parse: (value) => parseList(value).map(parsePositiveInteger),
-  };
-}
+export const existingIds = (kind: PostKind): ParamType => ({
+  ...uncheckedIds,
+  hint: `There is no such ${kind}. Write ids that exist, such as 4,7.`,
+  verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
+});
 
 /** Parses the id in a path, which may have leading zeros and more digits than an id can have. */
 export const parsePathId = (value: unknown): number => Math.min(Number(value), Number.MAX_SAFE_INTEGER);
@@ -382,9 +375,9 @@ const TERM_LIST = { oneOf: [{ type: 'array', items: INTEGER_OR_TEXT }, { type: '
 
 const isTermList = isListOf((item) => typeof item !== 'object' && !isEmpty(item));
 
-/** Whether a category can be meant as a parent. A number is an id, also where a category has it as its slug. */
+/** Whether a category can be meant as a parent. `7` is an id, also if a category has it as its slug; `7.0` is none. */
 async function isCategory(value: unknown, checks: ReferenceChecks): Promise<boolean> {
-  const id = parsePositiveInteger(value);
+  const id = /^[\s\d+]+$/.test(String(value)) ? parsePositiveInteger(value) : undefined;
   return id === undefined
     ? (await checks.findTerm('category', String(value))) !== undefined
     : checks.exists('category', id);
@@ -500,17 +493,17 @@ function isListOf(isValid: (item: unknown) => boolean): (value: unknown) => bool
   return (value) => parseList(value).length > 0 && parseList(value).every(isValid);
 }
 
+/** `//user:password@host:port`, with the host and the port to be read. The host may be `[::1]`. */
+const AUTHORITY =
+  /^\/\/(?:(?:[\w.~!$&'()*+,;=:-]|%[\da-f]{2})*@)?(\[[^/?#@]*\]|[^:/?#@]+)(?::(\d[^/?#@]{0,4})?)?(?=[/?#]|$)/i;
+
 /** As PHP's FILTER_VALIDATE_URL: an ASCII text with a scheme, and with a host if the scheme has one. */
 function isUrl(text: string): boolean {
-  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*):([\x21-\x7e]+)$/i.exec(text) ?? [];
-  if (/^(?:mailto|news)$/i.test(scheme)) return true;
-  if (!rest.startsWith('//') || !URL.canParse(text)) return false;
-  const { hostname, protocol } = new URL(text);
-  if (protocol === 'file:') return rest !== '//';
-  if (!/^https?:$/.test(protocol) || hostname.startsWith('[')) return hostname !== '';
-  // The platform repairs http:///example.org and http://ex%61mple.org. The text is stored as it is.
-  const authority = rest.slice(2).split(/[/?#]/, 1)[0]!;
-  if (!/^[^\\%]+$/.test(authority.slice(authority.lastIndexOf('@') + 1))) return false;
-  const labels = hostname.replace(/\.$/, '').split('.');
-  return labels.every((label) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
+  const [, scheme = '', rest = ''] = /^([a-z0-9+.-]+):([\x21-\x7e]*)$/i.exec(text) ?? [];
+  if (/^(?:(?:mailto|news|file):(?!\/\/)|file:\/\/\/)/i.test(text)) return scheme !== '';
+  const [, host = '', port = '0'] = AUTHORITY.exec(rest) ?? [];
+  if (host === '' || Number.parseInt(port, 10) > 65_535) return false;
+  if (!/^https?$/i.test(scheme)) return true;
+  if (host.startsWith('[')) return URL.canParse(`http://${host}`);
+  return /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.|$))+$/i.test(host);
 }

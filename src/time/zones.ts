@@ -15,7 +15,7 @@ export type Zone =
 export const utcZone: Zone = { kind: 'fixed', minutes: 0 };
 
 const MINUTE_MS = 60_000;
-const UTC_TEXT = /^UTC(?:([+-])(\d{1,2})(?::([0-5]\d)|(\.\d{1,4}))?)?$/;
+const UTC_TEXT = /^UTC(?:\s*([+-]?)(\d{1,2})(?::([0-5]\d)|(\.\d{1,4}))?)?$/;
 const OFFSET_TEXT = /^(?:GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?$/;
 
 /** `EST -300 EDT -240`. */
@@ -43,7 +43,7 @@ const spansByZoneYear = new LRUCache<string, OffsetSpan[]>({ max: 5000 });
  * - names of the tz database in any letter case, backward names too (`US/Eastern`);
  * - abbreviations (`EST`, `utc`, `Z`), which take precedence over names, as in PHP;
  * - `+02:00`, `+0200`, `GMT+2`;
- * - `UTC`, `UTC+2`, `UTC-3.5`, `UTC+5:30` in capitals. Below UTC-12 and above UTC+14 the text is valid and
+ * - `UTC`, `UTC+2`, `UTC2`, `UTC -3.5`, `UTC+5:30` in capitals. Below UTC-12 and above UTC+14 the text is valid and
  *   means UTC.
  *
  * Returns `undefined` for other texts (`local`, `utc+2`, numbers, unknown names, the empty text).

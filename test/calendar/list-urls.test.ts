@@ -147,6 +147,12 @@ describe('parameters of a list', () => {
   });
   after(() => gateway.stop());
 
+  it('are repeated as The Events Calendar repeats them: equal ids as they were sent, an event as a whole number', async () => {
+    const urlOf = async (path: string) => decodeURIComponent((await gateway.request(path)).body.rest_url);
+    expect(await urlOf('/events?include=1,1')).to.match(/[?&]include=1,1(?:&|$)/);
+    expect(await urlOf('/venues?event=9.0')).to.match(/[?&]event=9(?:&|$)/);
+  });
+
   for (const kind of KINDS)
     for (const { name, addition, type } of LIST_PARAMETERS[kind]) {
       const sent = name === 'custom_fields' ? 'custom_fields[room]' : name;

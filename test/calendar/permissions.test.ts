@@ -104,6 +104,20 @@ describe('permissions', () => {
     expect(cms.requests.length).to.equal(calls);
   });
 
+  it('come before the kind: an author who names the venue of another as an event gets a 403', async () => {
+    await start({});
+    upsert(gateway.services.replica, [venue(21, { author: 9 }), venue(22, { author: userIdOf('author') })]);
+    for (const request of [{ method: 'DELETE' }, { method: 'PUT', json: { title: 'x' } }]) {
+      const answer = async (id: number, as: Role) => {
+        const { status, body } = await gateway.request(`/events/${id}`, { as, ...request });
+        return [status, body.code];
+      };
+      expect(await answer(21, 'author')).to.deep.equal([403, 'rest_forbidden']);
+      expect(await answer(21, 'editor')).to.deep.equal([400, 'rest-invalid-event-id']);
+      expect(await answer(22, 'author')).to.deep.equal([400, 'rest-invalid-event-id']);
+    }
+  });
+
   it('to edit posts are no permissions for events, venues or organizers', async () => {
     await start({
       collectionInfo: async ({ collection }) => collectionInfoOf(permissionsOf(collection)),

@@ -127,6 +127,13 @@ describe('a flood of requests for unknown records', () => {
     });
   }
 
+  it('with more digits than an id can have is 404 for writes too', async () => {
+    for (const request of [{ method: 'DELETE' }, { method: 'PUT', json: { title: 'x' } }]) {
+      const { status, body } = await gateway.request('/events/99999999999999999999', { as: 'admin', ...request });
+      expect([status, body.message]).to.deep.equal([404, 'Event with ID 9223372036854775807 does not exist.']);
+    }
+  });
+
   it('does not limit CMS calls of accounts', async () => {
     for (let n = 0; n < 150; n += 1) await gateway.request(`/events/${9_000_000 + n}`);
     calls.length = 0;

@@ -124,8 +124,20 @@ describe('validation', () => {
       mistyped: ['string', [null]],
     },
     timezone: {
-      valid: ['Europe/Paris', 'europe/paris', 'EST', '+02:00', 'GMT+2', 'UTC', 'UTC+2', 'UTC-3.5', 'UTC+5:30', '', '0'],
-      invalid: ['Mars/Base', 'local', 'utc+2', 5, true],
+      valid: [
+        'Europe/Paris',
+        'europe/paris',
+        'EST',
+        '+02:00',
+        'GMT+2',
+        'UTC',
+        'UTC+2',
+        'UTC-3.5',
+        'UTC+5:30',
+        '',
+        '0',
+      ].concat([' Europe/Paris', 'UTC +2']),
+      invalid: ['Mars/Base', 'local', 'utc+2', 'UTC ', 'Europe/Paris ', 5, true],
       mistyped: ['string', [null, 0, false, [], {}]],
     },
     all_day: {
@@ -148,6 +160,15 @@ describe('validation', () => {
           'http://1.2.3.4',
         ],
         ...['http://[::1]/', 'http://u:p@a.example', 'mailto:a@b.example', 'news:x', '', null, '0', 0, [], false, {}],
+        ...[
+          'mailto:',
+          'http://256.1.1.1',
+          '1a://b',
+          '+a://b',
+          'http://a.example:80x',
+          'file:/x',
+          'http://a@b.example:',
+        ],
       ],
       invalid: [
         ...[
@@ -171,6 +192,8 @@ describe('validation', () => {
           'http:///a.example',
           'http://ex%61mple.org',
           'http://a\\b.example',
+          'http://a@b@c.example',
+          'http://u%zz@a.example',
           5,
           true,
         ],
@@ -252,6 +275,15 @@ describe('validation', () => {
     const json = { name: 'x', parent: '77' };
     expectInvalid(await gateway.request('/categories', { as: 'admin', json }), 'parent');
     expectInvalid(await gateway.request('/categories?parent=77'), 'parent');
+  });
+
+  it('a decimal as parent is no id', async () => {
+    for (const parent of ['3.0', '3e0']) {
+      expectInvalid(await gateway.request('/categories', { as: 'admin', json: { name: 'x', parent } }), 'parent');
+      expectInvalid(await gateway.request(`/categories?parent=${parent}`), 'parent');
+    }
+    for (const parent of ['3', '%203', '03', '%2B3'])
+      expect((await gateway.request(`/categories?parent=${parent}`)).status, parent).to.equal(200);
   });
 
   it('rejects a list of more ids than limits.idsPerParameter', async () => {
