@@ -212,12 +212,17 @@ async function findInCms(kind: Kind, ids: readonly number[], request: ApiRequest
 /** WordPress's database column for slugs, in bytes. A stored slug is percent-encoded ASCII. */
 const MAX_CMS_SLUG_BYTES = 200;
 
+/** `Folk Night`: `folk night`, and `folk-night`, which it would get as a title. */
+export const slugsOf = (text: string): string[] => [
+  ...new Set([slugKey(text), slugKey(text.trim().replace(/[\s.+-]+/g, '-'))]),
+];
+
 /**
  * The id of the post with this slug, or with the slug that the text would get as a title: `Folk Night` finds
  * `folk-night`. Undefined if the actor may know of none. Throws `CmsUnavailable`.
  */
 export async function resolveSlug(kind: PostKind, text: string, request: ApiRequest): Promise<number | undefined> {
-  for (const slug of new Set([slugKey(text), slugKey(text.trim().replace(/[\s.+-]+/g, '-'))])) {
+  for (const slug of slugsOf(text)) {
     const id = await findBySlug(kind, slug, request);
     if (id !== undefined) return id;
   }

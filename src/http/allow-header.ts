@@ -1,6 +1,6 @@
 // The header `Allow`: the methods that the actor may use.
 
-import { resolveSlug } from '../calendar/read-post.ts';
+import { resolveSlug, slugsOf } from '../calendar/read-post.ts';
 import { can, mayEditPublished } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { parsePathId } from '../interface/value-types.ts';
@@ -21,8 +21,9 @@ async function methodsOf(state: State, method: string, services: Services): Prom
   if (!can(actor, isTermKind(kind) ? 'manageTerms' : 'edit', permissions)) return 'GET';
   const all = endpoints.flatMap(({ methods }) => methods).join(', ');
   if (!by || isTermKind(kind)) return all;
-  const segment = path.split('/').at(-1) ?? '';
-  const id = by === 'id' ? parsePathId(segment) : idsBySlug(services.replica.db, kind, segment)[0];
+  const segment = decodeURIComponent(path.split('/').at(-1) ?? '');
+  const idOf = (slug: string) => idsBySlug(services.replica.db, kind, slug);
+  const id = by === 'id' ? parsePathId(segment) : slugsOf(segment).flatMap(idOf)[0];
   const record = id === undefined ? undefined : getRecord(services.replica.db, kind, id);
   // 0 is nobody: who may edit the records of others may edit a draft, which the replica lacks, too.
   if (mayEditPublished(actor, record?.author ?? 0, permissions)) return all;

@@ -50,8 +50,8 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
     if (type.endsWith(';')) ctx.req.headers['content-type'] = type.slice(0, -1);
     // WordPress reads no form of a GET, also of a POST with `_method=GET`.
     const form = !READ_METHODS.has(ctx.method) && ctx.request.is(FORM, PARTS);
-    if (!form && !ctx.request.is(JSON_TYPES)) return {};
     limitPieces(ctx.req);
+    if (!form && !ctx.request.is(JSON_TYPES)) return {};
     try {
       await (READ_METHODS.has(ctx.method) ? parseRead : parseWrite)(ctx, async () => undefined);
     } catch (error) {

@@ -103,7 +103,10 @@ export const listedStatus: ParamType = {
   schema: { type: 'string' },
   hint: 'Write publish. Who may edit may also write draft, pending, private, future or trash.',
   // Blanks may stand beside the commas alone: `draft, pending`, and not ` draft`.
-  accepts: (value) => parseList(value).length > 0 && !/^\s|\s$/.test(String(value)),
+  accepts(value) {
+    const items = Array.isArray(value) ? value : String(value).split(/\s*,\s*/);
+    return parseList(value).length > 0 && !items.some((item) => /^\s|\s$/.test(String(item)));
+  },
   verify: (value, { isStaff }) =>
     isStaff
       ? parseList(value).every((status) => LISTED_STATUSES.includes(String(status)))

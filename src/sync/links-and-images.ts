@@ -12,10 +12,14 @@ import { listModified } from './list-modified.ts';
 
 /** Before more images than this are deleted, the gateway reads some of them one by one. */
 const MANY_IMAGES = 10;
-/** Failures that say nothing about the images which were asked for, as also a 503 that says when to come back. */
-const AWAY: ReadonlySet<UnavailableReason> = new Set(['refused', 'reset', 'busy', 'breaker-open']);
+/** Failures that say nothing about the images which were asked for. */
+const AWAY: ReadonlySet<UnavailableReason> = new Set(['refused', 'reset', 'timeout', 'busy', 'breaker-open']);
+/** A 500 may be about an image; a 502 of a proxy is not, nor one that says when to come back. */
 const isAboutImages = (error: unknown): boolean =>
-  error instanceof CmsUnavailable && !AWAY.has(error.reason) && error.retryAfterS === undefined;
+  error instanceof CmsUnavailable &&
+  !AWAY.has(error.reason) &&
+  (error.status ?? 500) <= 500 &&
+  error.retryAfterS === undefined;
 
 /** Reads images by id: upserts or deletes them. Resolves with those that are missing. Throws what the CMS throws. */
 export async function refreshImages(context: SyncContext, ids: readonly number[]): Promise<readonly number[]> {

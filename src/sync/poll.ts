@@ -128,7 +128,7 @@ export async function fetchBatch(context: SyncContext, changes: readonly Changed
   }
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
-  await refreshMissingImages(context);
+  if (!memory.unreadable.has('media')) await noteIfUnreadable(context, 'media', () => refreshMissingImages(context));
   // As in `poll`: what refers to a term or image that was just found deleted.
   for (const kindMapping of collections) await refreshDirty(context, kindMapping);
   await deleteUnusedEmbedded(context);

@@ -90,6 +90,7 @@ describe('list filters', () => {
       ['status=,', 'status'],
       ['status=%20publish', 'status'], // exactly `publish`
       ['status=publish%20', 'status'],
+      ['status[]=publish&status[]=%20publish', 'status'],
       ['categories=music&categories=nothing', 'categories'],
       ['page=1&page=0', 'page'],
       ['categories=music,nothing', 'categories'],

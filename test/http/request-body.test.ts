@@ -18,7 +18,8 @@ describe('request body', () => {
     app.use(async (ctx) => {
       ctx.body = JSON.stringify(await readBody(ctx));
     });
-    server = createServer(app.callback()).listen(0, '127.0.0.1');
+    // No timeout of Node's ends a connection.
+    server = createServer({ keepAliveTimeout: 0 }, app.callback()).listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
   after(() => void server.close());
@@ -71,6 +72,15 @@ describe('request body', () => {
     }
     expect(await send(2500)).to.match(/^HTTP\/1\.1 200 [\s\S]*"a":"1111/);
     expect(await send(2501)).to.match(/^(disconnected)?$/);
+  });
+
+  it('without an end, which is a form of a GET and so not read, ends with its connection', async () => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const type = 'Content-Type: application/x-www-form-urlencoded\r\n';
+    socket.write(`GET / HTTP/1.1\r\nHost: x\r\n${type}Transfer-Encoding: chunked\r\n\r\n`);
+    await once(socket, 'data');
+    socket.write('1\r\na\r\n'.repeat(2501));
+    await once(socket, 'close');
   });
 
   for (const [name, framing] of [

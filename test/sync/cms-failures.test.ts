@@ -151,6 +151,8 @@ describe('sync and CMS failures', () => {
       expect(titleOf(site.replica, 'event', event)).to.equal('Read all the same');
       expect(site.sync.status()).to.include({ state: 'stale' });
       expect(site.sync.status().reason).to.include('refuses visitors "media"');
+      site.cms.edit(event, { title: 'Told by a webhook' });
+      expect(await site.sync.fetchChanged([{ kind: 'event', id: event }])).to.equal(true);
     });
 
     it('has no initial sync with a site that refuses visitors its events, but with the account that stands for them', async () => {

@@ -246,6 +246,24 @@ describe('poll', () => {
     expect(states).to.deep.equal(['stale', 'live', 'live', 'live', 'live']);
   });
 
+  it('reads an image that was modified again after a timeout, and after a 502 of a proxy', async () => {
+    site = await syncedSite();
+    for (const failure of [
+      new CmsUnavailable('timeout', 'The CMS did not answer.'),
+      new CmsUnavailable('status', 'The CMS answered with 502.', { status: 502 }),
+    ]) {
+      for (let n = 0; n < 6; n += 1) await site.poll();
+      site.cms.replaceMedia(5);
+      site.cms.beforeRequest = ({ base, ids }) => {
+        if (base === 'media' && ids !== undefined) throw failure;
+      };
+      await site.poll();
+      site.cms.beforeRequest = undefined;
+      await site.poll();
+      expectInSync(site);
+    }
+  });
+
   it('fails once, and not again until the scan, if the media library leaves out many images', async () => {
     site = filledSite();
     const events = [...site.cms.posts.values()].filter(({ base }) => base === 'events');
