@@ -84,9 +84,16 @@ export function whyNothingLines(site: ProbedSite, wanted: string | undefined): s
   const plugins = unsupportedPlugins(site);
   const unknown = plugins.length + types.length > 0 ? [] : unknownEventPlugins(site);
   const reasons = [
-    ...plugins.map((title) => `This site has its events in ${title}`),
-    ...unknown.map((name) => `This site may have its events in ${name}`),
-  ].map((each) => `${each}. The gateway cannot serve them: the REST API does not show their dates.`);
+    ...plugins.map(
+      (title) =>
+        `This site has its events in ${title}. The gateway cannot serve them: their dates are in database tables of ` +
+        'its own, which no route of the REST API lists by their changes.',
+    ),
+    ...unknown.map(
+      (name) =>
+        `This site may have its events in ${name}. The gateway cannot serve them: the REST API shows none with a date.`,
+    ),
+  ];
   if (reasons.length > 0)
     return [
       ...reasons,
