@@ -76,7 +76,7 @@ export class Peers implements PeersPort {
    */
   #lostUntil: string | undefined;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
-  /** What `#reread` reads now, because an entry names it: 12. `changed` must not tell 12 again, but what else it reads. */
+  /** What `#reread` reads now, because an entry names it: 12. `changed` tells what else it reads, and 12 not again. */
   readonly #rereading = new Set<string>();
   /** Set in the calls that `#reread` makes. A poll at the same time lacks it: what that changes of 12 is told. */
   readonly #isReread = new AsyncLocalStorage<true>();
@@ -259,7 +259,7 @@ export class Peers implements PeersPort {
     const newest = await reader.run((client) => client.xRevRange(this.#stream, '+', '-', { COUNT: 1 }));
     const end = newest?.[0]?.id ?? STREAM_START;
     this.#setConnected(true);
-    // An end before what is applied here: Redis was emptied. A gateway that has applied nothing cannot compare: it polls.
+    // An end before what is applied here: Redis was emptied. A gateway that has applied none cannot compare: it polls.
     const isLost = compareIds(end, this.#applied) < 0 || this.#applied === STREAM_START;
     if (isLost || this.#lostUntil !== undefined) this.#lostUntil = end;
   }

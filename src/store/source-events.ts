@@ -25,9 +25,9 @@ export interface SourceRow {
   eventJson: string;
 }
 
-const COLUMNS = raw(
-  'source, key, uid, url, own_id AS ownId, event_id AS eventId, merged_because AS mergedBecause, noticed, event_json AS eventJson',
-);
+const COLUMNS = raw(`
+  source, key, uid, url, own_id AS ownId, event_id AS eventId, merged_because AS mergedBecause, noticed,
+  event_json AS eventJson`);
 
 export const sourceRow = (db: Database, source: string, key: string): SourceRow | undefined => {
   const row = db.get<SourceRow>(sql`SELECT ${COLUMNS} FROM source_event WHERE source = ${source} AND key = ${key}`);

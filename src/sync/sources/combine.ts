@@ -122,8 +122,8 @@ function comparableOf({ source, ownId: id, eventJson }: SourceRow, shared: Reado
 
 /**
  * The site's own public events of this start. The table has no UTC: they are looked up by wall time, and of those found
- * `startUtc` decides. The wall time is that of one of these events; or that of the site's clock, if its plugin lists all
- * events so: 12:00 in New York for 18:00 in Berlin.
+ * `startUtc` decides. The wall time is that of one of these events; or that of the site's clock, if its plugin lists
+ * all events so: 12:00 in New York for 18:00 in Berlin.
  */
 function siteEventsAt({ db, site }: Pass, startUtc: string, events: readonly Comparable[]): Comparable[] {
   const isListedBySite = site.settings?.timezoneMode === 'site';
