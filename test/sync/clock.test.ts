@@ -19,7 +19,11 @@ describe('a wall clock that was set', () => {
     let skewMs = DAY_MS;
     const replica = new Replica({ identity: 'test' });
     const sync = new Sync({
-      ...{ replica, cms, mapping, intervalMs: 10, nowMs: () => nowMs + skewMs },
+      replica,
+      cms,
+      mapping,
+      intervalMs: 10,
+      nowMs: () => nowMs + skewMs,
       observe({ type }) {
         if (type !== 'sync-round') return;
         polls += 1;
