@@ -84,7 +84,7 @@ async function rowsOf(region: Region, files: readonly string[]): Promise<SourceR
   return rows;
 }
 
-const eventOf = ({ event }: SourceRow): SourceEvent => JSON.parse(event) as SourceEvent;
+const eventOf = ({ eventJson }: SourceRow): SourceEvent => JSON.parse(eventJson) as SourceEvent;
 const wordsOf = (title: string): Set<string> => new Set(fold(decodeEntities(title)).match(/[\p{L}\p{N}]+/gu) ?? []);
 
 /** Half of all words of both titles are in both, or all words of one are in the other. */
@@ -95,7 +95,7 @@ function areSimilar(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
 
 /** Each pair of shown events of one start whose calendars name them alike. */
 function* candidatesOf(rows: readonly SourceRow[]): Generator<[SourceRow, SourceRow]> {
-  const shown = rows.filter(({ why }) => why === '').map((row) => ({ row, event: eventOf(row) }));
+  const shown = rows.filter(({ mergedBecause }) => mergedBecause === '').map((row) => ({ row, event: eventOf(row) }));
   for (const group of Map.groupBy(shown, ({ event }) => event.startUtc).values()) {
     const worded = group.map(({ row, event }) => ({ row, words: wordsOf(event.title) }));
     for (const [index, a] of worded.entries())
@@ -127,9 +127,12 @@ for (const region of REGIONS) {
   const bySource = Map.groupBy(rows, ({ source }) => source);
   console.log(`${region.name}: ${rows.length} events of ${bySource.size} calendars`);
   for (const [source, own] of bySource)
-    console.log(`  ${source}: ${own.length} events, ${own.filter(({ why }) => why !== '').length} merged`);
+    console.log(
+      `  ${source}: ${own.length} events, ${own.filter(({ mergedBecause }) => mergedBecause !== '').length} merged`,
+    );
   const byId = new Map(rows.map((row) => [row.ownId, row]));
-  for (const row of rows) if (row.why !== '') notePair(region, row.why, [byId.get(row.eventId)!, row]);
+  for (const row of rows)
+    if (row.mergedBecause !== '') notePair(region, row.mergedBecause, [byId.get(row.eventId)!, row]);
   for (const pair of candidatesOf(rows)) notePair(region, NOT_MERGED, pair);
 }
 const sorted = [...pairs].sort(([a], [b]) => (a < b ? -1 : 1));

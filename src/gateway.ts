@@ -140,7 +140,6 @@ export class Gateway {
       url: config.redisUrl!,
       siteUrl: siteUrlOf(config),
       mapping: this.#mapping,
-      intervalMs: config.sync.intervalS * 1000,
       observe: this.#observe,
     });
     this.#current = this.#openReplicaStack();
@@ -240,7 +239,7 @@ export class Gateway {
       mapping,
       observe,
       intervalMs: config.sync.intervalS * 1000,
-      isPollDue: peers && (() => peers.takesLease()),
+      isPollDue: peers && ((intervalMs) => peers.takesLease(intervalMs)),
     });
     const application = this.#openApplication(config, { replica, peers, sync });
     const sources = this.#openSources(replica, sync);

@@ -23,8 +23,6 @@ export interface PeersOptions {
   /** Begins every key. */
   prefix: string;
   mapping: Mapping;
-  /** Between two polls. */
-  intervalMs: number;
   observe: Observe;
 }
 
@@ -78,9 +76,9 @@ export class Peers implements PeersPort {
    */
   #lostUntil: string | undefined;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
-  /** What `#reread` reads now, because an entry names it: `changed` must not tell it again. */
+  /** What `#reread` reads now, because an entry names it: 12. `changed` tells what else it reads, and 12 not again. */
   readonly #rereading = new Set<string>();
-  /** Set in the calls that `#reread` makes. A poll at the same time lacks it: `changed` tells what the poll changes. */
+  /** Set in the calls that `#reread` makes. A poll at the same time lacks it: what that changes of 12 is told. */
   readonly #isReread = new AsyncLocalStorage<true>();
 
   // Writing: what this gateway tells.
@@ -143,9 +141,9 @@ export class Peers implements PeersPort {
     await this.#send();
   }
 
-  /** Whether this gateway polls in this interval. While Redis is away, it does. */
-  async takesLease(): Promise<boolean> {
-    const { prefix, intervalMs, observe } = this.#options;
+  /** Whether this gateway polls in this interval, of `intervalMs` between two polls. While Redis is away, it does. */
+  async takesLease(intervalMs: number): Promise<boolean> {
+    const { prefix, observe } = this.#options;
     const expiration = { type: 'PX', value: Math.ceil(intervalMs * LEASE) } as const;
     const isForced = this.#skipped >= MAX_SKIPPED;
     const set = isForced ? { expiration } : ({ expiration, condition: 'NX' } as const);
@@ -261,7 +259,7 @@ export class Peers implements PeersPort {
     const newest = await reader.run((client) => client.xRevRange(this.#stream, '+', '-', { COUNT: 1 }));
     const end = newest?.[0]?.id ?? STREAM_START;
     this.#setConnected(true);
-    // An end before what is applied here: Redis was emptied. After an empty stream or at the start, nothing shows that.
+    // An end before what is applied here: Redis was emptied. A gateway that has applied none cannot compare: it polls.
     const isLost = compareIds(end, this.#applied) < 0 || this.#applied === STREAM_START;
     if (isLost || this.#lostUntil !== undefined) this.#lostUntil = end;
   }

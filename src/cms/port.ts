@@ -13,7 +13,7 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
  * Of a record that it reads, the adapter adds or replaces
  * - `id`, a positive integer. Events, venues and organizers share one id space: an adapter whose collections count
  *   separately adds an offset to some, and gives ids that are texts numbers (`IdMap` in payload/ids.ts). A record that
- *   was created later has a higher id, and no id is used twice;
+ *   was created later has a higher id (`IdMap` gives them in the order of lists), and no id is used twice;
  * - `status`, one of the API's (`publish`, `draft`, `pending`, `private`, `future`, `trash`);
  * - `modifiedUtc` (`YYYY-MM-DD HH:MM:SS`), which grows with every change by an editor.
  *
@@ -23,9 +23,9 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
 export type CmsRecord = Record<string, unknown>;
 
 /**
- * Property with the CMS's own status, such as `expired`, of a record that reads as published. A single read and the
- * lists of an account show such a record; the lists of visitors only if a plugin adds it. The replica has it if the
- * lists that the sync reads do.
+ * Property with the CMS's own status, such as `expired`, of a record whose `status` the adapter sets to `publish`. A
+ * single read and the lists of an account show such a record. WordPress leaves it out of the lists of visitors, unless
+ * a plugin of the site adds it: the replica has it only then, or if the sync reads as an account (`upstream.readAs`).
  */
 export const CMS_STATUS = 'calendar_gateway_status';
 
@@ -79,7 +79,7 @@ export interface CollectionSpec {
   collection: string;
   /** `posts` have an author, a status, a modification time and perhaps a trash; `terms` have none of these. */
   storedAs: 'posts' | 'terms';
-  /** Added to every request for records. To `calendar_occurrences` a record answers with a field of that name. */
+  /** Added to every request for records. The CMS answers `calendar_occurrences=…` with a field of that name in each. */
   recordParams?: Query;
   /** What the mapping says about it for one CMS alone: only the adapter and the command line read it. */
   cmsSettings: Readonly<Record<string, unknown>>;
@@ -93,7 +93,7 @@ export interface CollectionSpec {
    * Embedded records have none.
    */
   paths: ReadonlyMap<string, string>;
-  /** The fields that the mapping reads, by the CMS's own names. */
+  /** The fields that the mapping reads, by the CMS's own names: `id,title,meta.start`. */
   selectedFields: string;
   /** Those of them without which a record cannot be read, or a hidden event would be listed. */
   requiredPaths: readonly string[];

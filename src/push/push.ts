@@ -23,9 +23,8 @@ export class Push {
   }
 
   start(): void {
-    const { observe } = this.#options;
     const warn = (reason: unknown) =>
-      observe({ type: 'message', level: 'warn', message: `outgoing webhooks: ${reason}` });
+      this.#options.observe({ type: 'message', level: 'warn', message: `outgoing webhooks: ${reason}` });
     this.#timer = setInterval(() => void this.tick().catch(warn), INTERVAL_MS);
   }
 
@@ -34,7 +33,11 @@ export class Push {
     await Promise.all(this.#receivers.map((receiver) => receiver.stop()));
   }
 
-  /** Sends what is due. Resolves once every receiver has answered, or has failed. */
+  /**
+   * Sends what is due, unless another gateway of the cluster has the lease (`ReceiverOptions`). Resolves once every
+   * receiver has answered, or has failed. A tick may come while one still sends: `run` then returns the same promise.
+   * If the lease is lost by then, this receiver ends after its request, because it asks `#hasLease` before each.
+   */
   async tick(): Promise<void> {
     const { lease, isReady } = this.#options;
     if (!isReady()) return;

@@ -33,12 +33,12 @@ export interface ChangeSet {
   deletes?: readonly { kind: KindOrImage; ids: readonly number[]; trashed?: ReadonlySet<number> }[];
   /** Records that no list shows until they are read again. */
   withheld?: readonly { kind: PostKind; id: number }[];
-  sourceEvents?: readonly SourceChange[];
+  sourceRows?: readonly SourceChange[];
   state?: Readonly<Record<string, string>>;
 }
 
 /** What a source says of an event; `null`: it has the event no more. */
-type SourceChange = SourceRow | { source: string; key: string; event: null };
+type SourceChange = SourceRow | { source: string; key: string; eventJson: null };
 
 /** A batch of changes inside one transaction. */
 export class ChangeBatch {
@@ -123,11 +123,11 @@ export class ChangeBatch {
   }
 
   /** Call it after the upserts: an event shows its source, and where else it is. */
-  setSourceEvent(row: SourceChange): void {
+  setSourceRow(row: SourceChange): void {
     const before = sourceRow(this.#db, row.source, row.key);
     if (isDeepStrictEqual(before, row)) return;
     if (before) deleteSourceRow(this.#db, row);
-    const after = row.event === null ? undefined : row;
+    const after = row.eventJson === null ? undefined : row;
     if (after) insertSourceRow(this.#db, after);
     if (before?.eventId === after?.eventId && before?.url === after?.url) return;
     for (const id of new Set([before?.eventId, after?.eventId])) {
@@ -145,11 +145,10 @@ export class ChangeBatch {
   }
 
   #takeWithheld(kind: PostKind, id: number): PostRecord | undefined {
-    const row = this.#db.get<{ record: string }>(
-      sql`SELECT record FROM withheld_record WHERE kind = ${kind} AND id = ${id}`,
-    );
+    const fromWithheld = sql`FROM withheld_record WHERE kind = ${kind} AND id = ${id}`;
+    const row = this.#db.get<{ record: string }>(sql`SELECT record ${fromWithheld}`);
     if (!row) return undefined;
-    this.#db.run(sql`DELETE FROM withheld_record WHERE kind = ${kind} AND id = ${id}`);
+    this.#db.run(sql`DELETE ${fromWithheld}`);
     return this.#db.parse<PostRecord>(row.record);
   }
 

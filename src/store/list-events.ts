@@ -164,7 +164,7 @@ interface EventRows {
 }
 
 /** The rows that are read, and the condition by which they are chosen. Without one: all events that lists show. */
-type Leading =
+type Driving =
   | { rows: 'texts'; name: 'words' }
   | { rows: 'links'; name: LinkCondition }
   | { rows: 'all'; name?: never };
@@ -180,7 +180,7 @@ type Leading =
  *     the same, of staff      FROM event_link e WHERE e.kind = 3 AND e.target_id = 12 AND e.id IN (texts with jazz)
  * @param links that the filter names, the most selective kind first
  */
-function leadingOf({ words, include, order }: EventFilter, links: readonly LinkCondition[], schema?: string): Leading {
+function drivingOf({ words, include, order }: EventFilter, links: readonly LinkCondition[], schema?: string): Driving {
   // Staff see unpublished records too: in such a join, SQLite does not look up their events by their ids.
   if (words?.length && schema === undefined) return { rows: 'texts', name: 'words' };
   const isInLinks = EVENT_ORDER_COLUMNS[order].every((column) => LINK_COLUMNS.has(column));
@@ -192,22 +192,22 @@ function eventsOf(filter: EventFilter, callerSchema: string | undefined): EventR
   const { words, include } = filter;
   const asked = (Object.keys(CONDITIONS) as EventCondition[]).filter((name) => filter[name] !== undefined);
   const links = (Object.keys(LINK_CONDITIONS) as LinkCondition[]).filter((name) => filter[name] !== undefined);
-  const leading = leadingOf(filter, links, callerSchema);
+  const driving = drivingOf(filter, links, callerSchema);
   const readsTexts = words?.some((word) => word.not || isSoughtInTexts(word)) ?? false;
-  const readsAll = readsTexts || filter.notVenues !== undefined || links.some((name) => name !== leading.name);
+  const readsAll = readsTexts || filter.notVenues !== undefined || links.some((name) => name !== driving.name);
   // The value belongs to the condition, which the compiler cannot know of a union of names.
   const conditions = asked
-    .filter((name) => name !== leading.name)
+    .filter((name) => name !== driving.name)
     .map((name) => CONDITIONS[name](filter[name] as never, filter, callerSchema));
-  if (leading.rows === 'links') {
-    const ids = filter[leading.name] ?? [];
-    const where = and([isLinkTo(LINK_CONDITIONS[leading.name], ids), ...conditions]);
+  if (driving.rows === 'links') {
+    const ids = filter[driving.name] ?? [];
+    const where = and([isLinkTo(LINK_CONDITIONS[driving.name], ids), ...conditions]);
     return { from: sql`event_link e`, where, repeats: ids.length > 1, readsAll };
   }
   // The `+` lets SQLite look up the ids of `include` or of links instead of reading all events that lists show.
   const isListed = sql`${raw(include || links.length > 0 ? '+' : '')}e.listing = ${raw(LISTED)}`;
   const where = and([isListed, ...conditions]);
-  if (leading.rows === 'all') return { from: sql`event e`, where, repeats: false, readsAll };
+  if (driving.rows === 'all') return { from: sql`event e`, where, repeats: false, readsAll };
   return { from: sql`(${idsWithWords(words!)}) x CROSS JOIN event e ON e.id = x.id`, where, repeats: false, readsAll };
 }
 

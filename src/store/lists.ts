@@ -42,7 +42,7 @@ export interface TermFilter extends PageWindow {
   exclude?: number[] | undefined;
   orderBy: TermOrder;
   descending: boolean;
-  /** Only terms with published events, and their ancestors; without these if `include` names terms. */
+  /** Only terms with published events, and their ancestors; without the ancestors if `include` names terms. */
   hideEmpty: boolean;
   parent?: number | undefined;
   /** Terms of this event, unless it is protected or in the trash. */
@@ -85,7 +85,7 @@ export function listLinked(visible: VisibleRecords, kind: LinkedKind, filter: Li
   const { words = [], event, hasEvents, upcomingFromUtc, statuses, modifiedAfter, customFields } = filter;
   const conditions = [
     sql`r.kind = ${kind}`,
-    // A venue that is text inside events is listed as soon as one of these events is.
+    // A venue that is text inside events, or comes from a source, is listed as soon as one of its events is.
     sql`(r.id < ${raw(FIRST_EMBEDDED_ID)} OR ${isLinked(kind, isListed)})`,
     ...containsWords(words, 'r.folded'),
     // A protected record has no text: a word that folds to nothing must not find it.
@@ -115,7 +115,7 @@ const isByInclude = (orderBy: TermOrder): boolean => orderBy === 'include' || or
  * Counted: the links of published events to the term with this id. Those of hidden events count, of protected events
  * not. Unlike for `isLinked`, the caller's drafts do not (so `main`): everybody sees the same count.
  */
-const countedLinks = (kind: TermKind, id: Sql): Sql => sql`
+const fromCountedLinks = (kind: TermKind, id: Sql): Sql => sql`
   main.event_link l
   WHERE l.kind = ${raw(TARGET_KIND[kind])} AND l.target_id = ${id} AND l.listing <> ${raw(PROTECTED)}`;
 
@@ -123,14 +123,14 @@ const countedLinks = (kind: TermKind, id: Sql): Sql => sql`
 function termOrder({ kind, orderBy, descending, include }: TermFilter): Sql {
   const direction = raw(descending ? 'DESC' : 'ASC');
   if (orderBy === 'none' || orderBy === 'term_group') return sql`r.id`;
-  if (orderBy === 'count') return sql`(SELECT count(*) FROM ${countedLinks(kind, sql`r.id`)}) ${direction}, r.id`;
+  if (orderBy === 'count') return sql`(SELECT count(*) FROM ${fromCountedLinks(kind, sql`r.id`)}) ${direction}, r.id`;
   if (isByInclude(orderBy) && include) return sql`j.key ${direction}, r.id`;
   return sql`${raw(TERM_ORDER_COLUMNS[orderBy] ?? 'r.name_sort')} ${direction}, r.id`;
 }
 
 /** As `TermFilter.hideEmpty`. */
 function isNotEmpty({ kind, include }: TermFilter): Sql {
-  const isUsed = sql`EXISTS (SELECT 1 FROM ${countedLinks(kind, sql`t.id`)})`;
+  const isUsed = sql`EXISTS (SELECT 1 FROM ${fromCountedLinks(kind, sql`t.id`)})`;
   const used = sql`SELECT t.id FROM term t WHERE t.kind = ${kind} AND ${isUsed}`;
   if (include) return sql`r.id IN (${used})`;
   return sql`r.id IN (
@@ -163,4 +163,4 @@ export function listTerms(visible: VisibleRecords, filter: TermFilter): IdPage {
 
 /** The number of published events of this term. */
 export const termCount = (visible: VisibleRecords, kind: TermKind, id: number): number =>
-  visible.cachedCount(sql`SELECT count(*) FROM ${countedLinks(kind, sql`${id}`)}`);
+  visible.cachedCount(sql`SELECT count(*) FROM ${fromCountedLinks(kind, sql`${id}`)}`);

@@ -61,7 +61,7 @@ export class Replica {
    * Applies a change set in one transaction. Returns how many records and images changed: those equal to the
    * stored ones change nothing, and leave the version alone.
    */
-  apply({ upserts = [], images = [], deletes = [], withheld = [], sourceEvents = [], state = {} }: ChangeSet): number {
+  apply({ upserts = [], images = [], deletes = [], withheld = [], sourceRows = [], state = {} }: ChangeSet): number {
     const { nowMs = Date.now, onChanged } = this.#options;
     const batch = new ChangeBatch(this.db, this.#isInitialSync ? undefined : this.journal, this.rendered, nowMs);
     this.db.transaction(() => {
@@ -69,7 +69,7 @@ export class Replica {
       for (const record of upserts) batch.upsert(record);
       for (const { kind, ids, trashed } of deletes) for (const id of ids) batch.delete(kind, id, trashed?.has(id));
       for (const { kind, id } of withheld) batch.withhold(kind, id);
-      for (const row of sourceEvents) batch.setSourceEvent(row);
+      for (const row of sourceRows) batch.setSourceRow(row);
       for (const [key, value] of Object.entries(state)) setState(this.db, key, value);
       if (batch.changed.length > 0) this.journal.prune();
     });

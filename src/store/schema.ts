@@ -107,13 +107,13 @@ CREATE INDEX term_parent ON term (kind, parent);
 -- What the sources said last, also of events that are shown as another one: SourceRow in source-events.ts.
 CREATE TABLE source_event (
   source TEXT NOT NULL, key TEXT NOT NULL, uid TEXT NOT NULL, url TEXT NOT NULL, own_id INTEGER NOT NULL,
-  event_id INTEGER NOT NULL, why TEXT NOT NULL, noticed TEXT NOT NULL, event TEXT NOT NULL
+  event_id INTEGER NOT NULL, merged_because TEXT NOT NULL, noticed TEXT NOT NULL, event_json TEXT NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX source_event_key ON source_event (source, key);
 CREATE INDEX source_event_shown ON source_event (event_id, source, own_id, url);
 CREATE INDEX source_event_own ON source_event (own_id);
 CREATE INDEX source_event_url ON source_event (source, url, uid);
-CREATE INDEX source_event_merged ON source_event (source, key) WHERE why <> '';
+CREATE INDEX source_event_merged ON source_event (source, key) WHERE merged_because <> '';
 
 -- JournalRow in change-journal.ts.
 CREATE TABLE change_journal (

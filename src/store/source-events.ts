@@ -17,15 +17,17 @@ export interface SourceRow {
   ownId: number;
   /** The event that shows it: 17 is itself (`ownId` 17), or another one that is the same. 0: none yet. */
   eventId: number;
-  /** Why another one shows it, such as `same UID and start`; otherwise `''`. */
-  why: string;
+  /** Why another one shows it, such as `same UID and start`. `''`: it is not merged. */
+  mergedBecause: string;
   /** When this gateway noticed what the source says now, in UTC. */
   noticed: string;
-  /** As the source describes it, in JSON. */
-  event: string;
+  /** The `SourceEvent`. */
+  eventJson: string;
 }
 
-const COLUMNS = raw('source, key, uid, url, own_id AS ownId, event_id AS eventId, why, noticed, event');
+const COLUMNS = raw(`
+  source, key, uid, url, own_id AS ownId, event_id AS eventId, merged_because AS mergedBecause, noticed,
+  event_json AS eventJson`);
 
 export const sourceRow = (db: Database, source: string, key: string): SourceRow | undefined => {
   const row = db.get<SourceRow>(sql`SELECT ${COLUMNS} FROM source_event WHERE source = ${source} AND key = ${key}`);
@@ -45,16 +47,15 @@ export const storedSources = (db: Database): string[] =>
   db.all<{ source: string }>(sql`SELECT DISTINCT source FROM source_event`).map(({ source }) => source);
 
 /** Addresses that the source gives to several events, such as its front page: they name none of these. */
-export const sharedUrls = (db: Database, source: string): Set<string> =>
-  new Set(
-    db
-      .all<{ url: string }>(sql`
-        SELECT url FROM source_event WHERE source = ${source} GROUP BY url HAVING count(DISTINCT uid) > 1`)
-      .map(({ url }) => url),
-  );
+export function sharedUrls(db: Database, source: string): Set<string> {
+  const shared = db.all<{ url: string }>(sql`
+    SELECT url FROM source_event WHERE source = ${source} GROUP BY url HAVING count(DISTINCT uid) > 1`);
+  return new Set(shared.map(({ url }) => url));
+}
 
-export function insertSourceRow(db: Database, { ownId, eventId, ...row }: SourceRow): void {
-  db.insert('source_event', { ...row, own_id: ownId, event_id: eventId });
+export function insertSourceRow(db: Database, { ownId, eventId, mergedBecause, eventJson, ...row }: SourceRow): void {
+  const renamed = { own_id: ownId, event_id: eventId, merged_because: mergedBecause, event_json: eventJson };
+  db.insert('source_event', { ...row, ...renamed });
 }
 
 export function deleteSourceRow(db: Database, { source, key }: Pick<SourceRow, 'source' | 'key'>): void {
@@ -75,14 +76,14 @@ export function sourcesOf(
 
 export const countSourceEvents = (db: Database, source: string): { events: number; merged: number } => ({
   events: db.number(sql`SELECT count(*) FROM source_event WHERE source = ${source}`),
-  merged: db.number(sql`SELECT count(*) FROM source_event WHERE source = ${source} AND why <> ''`),
+  merged: db.number(sql`SELECT count(*) FROM source_event WHERE source = ${source} AND merged_because <> ''`),
 });
 
 /** Events of sources that are shown as another one. */
 export const merges = (db: Database, limit: number) =>
-  db.all<Pick<SourceRow, 'source' | 'key' | 'eventId' | 'why'>>(sql`
-    SELECT source, key, event_id AS eventId, why FROM source_event
-    WHERE why <> '' ORDER BY source, key LIMIT ${limit}`);
+  db.all<Pick<SourceRow, 'source' | 'key' | 'eventId'> & { why: string }>(sql`
+    SELECT source, key, event_id AS eventId, merged_because AS why FROM source_event
+    WHERE merged_because <> '' ORDER BY source, key LIMIT ${limit}`);
 
 /** Events that the site lists for everybody with this start. */
 export const listedEventIdsAt = (db: Database, start: WallTime): number[] =>

@@ -50,7 +50,7 @@ export async function applyInTurn(
   return changed;
 }
 
-/** Upserts or deletes records, and counts those that differed. Resolves with their number. */
+/** Upserts or deletes records, and counts those that differed in `memory.tally`. Resolves with their number. */
 function apply({ replica, memory }: SyncContext, kind: Kind, changes: ChangeSet): Promise<number> {
   // Before the next turn: in that a webhook may build the link tables, which must have a venue that came just now.
   return applyInTurn(replica, changes, (count) => {

@@ -8,7 +8,7 @@ import { stampOf } from './collections.ts';
 // A poll at 10:01:00 after one at 10:00:00, by the CMS's clock, asks for the modifications between the outer times. It
 // reads records of the middle part again although the replica has the same `modified`.
 //
-//     09:59:30            09:59:58            10:01:00            12:01:00
+//     09:59:30            09:59:58  10:00:00  10:01:00            12:01:00
 //         |------ listed -----|- listed, recent --|------ listed -----|
 
 /**
@@ -23,7 +23,7 @@ const LATE_COMMIT_MS = 30_000;
 const SAME_SECOND_MS = 2_000;
 /**
  * Records whose modification lies further ahead are not listed again at every poll: a CMS such as WordPress gives a new
- * record its publication date as modification. Longer than the hour that clocks show twice.
+ * record its publication date, from the site's clock. In the hour that clocks show twice, that may be an hour off.
  */
 const AHEAD_MS = 2 * 3_600_000;
 

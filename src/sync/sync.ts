@@ -20,8 +20,8 @@ interface SyncOptions
     Partial<Pick<SyncContext, 'nowMs' | 'clockMs'>> {
   /** Time between the starts of two polls. */
   intervalMs: number;
-  /** Whether this interval has a poll; by default, each has. False: another gateway of the site polls. */
-  isPollDue?: (() => Promise<boolean>) | undefined;
+  /** Whether an interval of this length has a poll; by default, each has. False: another gateway of the site polls. */
+  isPollDue?: ((intervalMs: number) => Promise<boolean>) | undefined;
 }
 
 const SCAN_INTERVAL_MS = 10 * 60_000;
@@ -224,9 +224,9 @@ export class Sync {
    */
   async #pollAndScan(isRequested: boolean): Promise<boolean> {
     const { memory, clockMs, signal, visitorCredentials, observe } = this.#context;
-    const { isPollDue = async () => true } = this.#options;
+    const { intervalMs, isPollDue = async () => true } = this.#options;
     // A replica that may be outdated, or is not complete, is always polled for.
-    const isDue = isRequested || this.state().phase !== 'live' || (await isPollDue());
+    const isDue = isRequested || this.state().phase !== 'live' || (await isPollDue(intervalMs));
     const startedMs = clockMs();
     const { requests } = memory.tally;
     let isCurrent = false;

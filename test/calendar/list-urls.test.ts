@@ -139,10 +139,10 @@ describe('parameters of a list', () => {
       room,
     );
     gateway = await seededGateway(RECORDS, { perPage: 1, mapping });
-    const row = { uid: '', url: '', ownId: 0, why: 'the same UID', noticed: '2026-11-01 10:00:00', event: '{}' };
-    const sourceEvents = [1, 2].map((id) => ({ ...row, source: 'library', key: `${id}`, eventId: id }));
+    const row = { uid: '', url: '', ownId: 0, mergedBecause: 'same UID and start', noticed: '2026-11-01 10:00:00' };
+    const rows = [1, 2].map((id) => ({ ...row, eventJson: '{}', source: 'library', key: `${id}`, eventId: id }));
     gateway.services.replica.apply({
-      sourceEvents: [...sourceEvents, { ...row, source: 'theatre', key: '1', eventId: 1 }],
+      sourceRows: [...rows, { ...row, eventJson: '{}', source: 'theatre', key: '1', eventId: 1 }],
     });
   });
   after(() => gateway.stop());

@@ -24,7 +24,7 @@ describe('outgoing webhooks of several gateways', function () {
     const mapping = loadMapping('wordpress-meta');
     const open = async () => {
       const observe = () => {};
-      const site = { siteUrl: 'https://cms.example', mapping, intervalMs: 1000, observe };
+      const site = { siteUrl: 'https://cms.example', mapping, observe };
       const cluster = openCluster({ url: redisServer.url, ...site });
       await cluster.connection.opened;
       const replica = new Replica({ identity: 'test' });

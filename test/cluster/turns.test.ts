@@ -25,7 +25,7 @@ describe('the turns of gateways', function () {
   beforeEach(async () => {
     [observations, stop] = [[], []];
     const mapping = loadMapping('wordpress-meta');
-    const options = { url: redisServer.url, siteUrl: 'https://cms.example', mapping, intervalMs: INTERVAL_MS };
+    const options = { url: redisServer.url, siteUrl: 'https://cms.example', mapping };
     const live = { complete: true, failures: 0 };
     const sync = {
       state: () => live,
@@ -48,10 +48,11 @@ describe('the turns of gateways', function () {
 
   it('are taken by one gateway, and by each other one at the latest in the sixth interval', async () => {
     const [a, b, c] = peers;
-    expect(await a.takesLease()).to.equal(true);
-    for (let n = 0; n < 5; n += 1) expect([await b.takesLease(), await c.takesLease()]).to.deep.equal([false, false]);
-    expect([await b.takesLease(), await c.takesLease()]).to.deep.equal([true, true]);
-    expect(await b.takesLease()).to.equal(false);
+    expect(await a.takesLease(INTERVAL_MS)).to.equal(true);
+    for (let n = 0; n < 5; n += 1)
+      expect([await b.takesLease(INTERVAL_MS), await c.takesLease(INTERVAL_MS)]).to.deep.equal([false, false]);
+    expect([await b.takesLease(INTERVAL_MS), await c.takesLease(INTERVAL_MS)]).to.deep.equal([true, true]);
+    expect(await b.takesLease(INTERVAL_MS)).to.equal(false);
     expect(b.status().polls).to.deep.equal({ taken: 1, skipped: 6 });
     const turns = observations.filter((each) => each.type === 'cluster-lease');
     expect(turns.filter(({ isTaken }) => isTaken)).to.have.length(3);
@@ -59,6 +60,6 @@ describe('the turns of gateways', function () {
 
   it('are all taken while Redis is away', async () => {
     await redisServer.kill();
-    for (const each of peers) expect(await each.takesLease()).to.equal(true);
+    for (const each of peers) expect(await each.takesLease(INTERVAL_MS)).to.equal(true);
   });
 });

@@ -171,9 +171,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
   const { file } = options;
   const { redisUrl } = options;
   const cluster =
-    redisUrl === undefined
-      ? undefined
-      : openCluster({ url: redisUrl, siteUrl: SITE_URL, mapping, intervalMs, observe });
+    redisUrl === undefined ? undefined : openCluster({ url: redisUrl, siteUrl: SITE_URL, mapping, observe });
   const peers = cluster?.createPeers();
   const replica = new Replica({
     ...{ identity: 'test', nowMs, ...(file !== undefined && { file }) },
@@ -187,7 +185,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     clockMs: nowMs,
     ...(options.scanIntervalMs && { scanIntervalMs: options.scanIntervalMs }),
     ...(options.syncPageSize && { pageSize: options.syncPageSize }),
-    isPollDue: peers && (() => peers.takesLease()),
+    isPollDue: peers && ((ms) => peers.takesLease(ms)),
   });
   const idempotencyKeys = cluster ? createSharedIdempotencyKeys(cluster) : openIdempotencyStore(replica.db);
   const application = createApplication({

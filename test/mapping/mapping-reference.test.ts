@@ -6,6 +6,7 @@ import { FIELDS } from '../../src/interface/fields.ts';
 import { CMS_RULES } from '../../src/mapping/cms-rules.ts';
 import { CODECS } from '../../src/mapping/codecs/registry.ts';
 import schema from '../../src/mapping/mapping.schema.json' with { type: 'json' };
+import type { CmsName } from '../../src/mapping/mapping-file.ts';
 import { KINDS } from '../../src/model/records.ts';
 import { NAMED_CODECS, OPTIONS_OF_CODECS } from './samples.ts';
 
@@ -66,7 +67,7 @@ function fieldRows(): string[][] {
   for (const kind of KINDS)
     for (const [name, field] of Object.entries(FIELDS[kind])) {
       const shape = ['event', 'venue', 'organizer'].includes(kind) ? 'posts' : 'terms';
-      const without = (cms: 'wordpress' | 'payload'): string => {
+      const without = (cms: CmsName): string => {
         const location = CMS_RULES[cms].coreLocations[shape][field.key];
         return location ? code(String(location.read ?? location.at)) : '';
       };

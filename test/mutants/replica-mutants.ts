@@ -85,7 +85,7 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       title: 'an embedded venue',
     },
     'a protected event counts for no term': {
-      function: 'countedLinks',
+      function: 'fromCountedLinks',
       code: 'AND l.listing <> ${raw(PROTECTED)}',
       title: 'counts of terms',
     },

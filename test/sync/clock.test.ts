@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { getRecord, recordCounts } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { Sync } from '../../src/sync/sync.ts';
-import { createFakeCms, SERVICE } from '../cms/fake-cms.ts';
+import { createFakeCms } from '../cms/fake-cms.ts';
 import { until } from '../until.ts';
 import { mapping, testSite } from './test-site.ts';
 
@@ -19,7 +19,11 @@ describe('a wall clock that was set', () => {
     let skewMs = DAY_MS;
     const replica = new Replica({ identity: 'test' });
     const sync = new Sync({
-      ...{ replica, cms, mapping, serviceCredentials: SERVICE, intervalMs: 10, nowMs: () => nowMs + skewMs },
+      replica,
+      cms,
+      mapping,
+      intervalMs: 10,
+      nowMs: () => nowMs + skewMs,
       observe({ type }) {
         if (type !== 'sync-round') return;
         polls += 1;

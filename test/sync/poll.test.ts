@@ -6,9 +6,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { getImage, getRecord } from '../../src/store/records.ts';
-import { SERVICE, unavailable } from '../cms/fake-cms.ts';
+import { Replica } from '../../src/store/replica.ts';
+import { Sync } from '../../src/sync/sync.ts';
+import { createFakeCms, SERVICE, unavailable } from '../cms/fake-cms.ts';
+import { until } from '../until.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
-import { expectInSync, SCAN_INTERVAL_MS, type TestSite, titleOf } from './test-site.ts';
+import { expectInSync, mapping, SCAN_INTERVAL_MS, type TestSite, titleOf } from './test-site.ts';
 
 describe('poll', () => {
   let site: TestSite;
@@ -400,5 +403,25 @@ describe('poll', () => {
     site.cms.requests = [];
     await site.sync.poll();
     expect(site.cms.requests).to.deep.equal([]);
+  });
+});
+
+describe('a poll that another gateway may have', () => {
+  it('is asked for with the interval between polls, of which the lease is a part', async () => {
+    const replica = new Replica({ identity: 'test' });
+    const asked: number[] = [];
+    const sync = new Sync({
+      replica,
+      cms: createFakeCms(() => Date.UTC(2026, 0, 1)),
+      mapping,
+      intervalMs: 10,
+      isPollDue: async (intervalMs) => asked.push(intervalMs) > 0,
+      observe: () => undefined,
+    });
+    sync.start();
+    await until(() => asked.length > 0, 'a poll after the initial sync');
+    await sync.stop();
+    replica.close();
+    expect(asked[0]).to.equal(10);
   });
 });

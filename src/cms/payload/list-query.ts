@@ -33,9 +33,8 @@ export function createFeatures(call: RestCall) {
 }
 
 /**
- * Whether Payload accepts the condition. It refuses (`QueryError`) paths that the collection does not have or
- * does not show to the caller; a virtual field, and the field of another collection behind a relation, are
- * accepted (observed on 3.90.2).
+ * Whether Payload accepts the condition. It refuses (`QueryError`) a field that the collection does not have or does
+ * not show to the caller. It accepts a virtual field, and that of a related collection (observed on 3.90.2).
  */
 export async function canBeQueried(
   call: RestCall,
@@ -94,6 +93,7 @@ export function listQuery(ids: Ids, spec: CollectionSpec, request: ListRequest, 
     if (path === undefined || cmsId === undefined) return undefined;
     conditions.push({ [`[${path}][equals]`]: cmsId });
   }
+  // `modifiedBeforeUtc` leaves out what a CMS dates ahead of its clock. Payload dates nothing ahead.
   if (modifiedAfterUtc !== undefined)
     conditions.push({ '[updatedAt][greater_than_equal]': nextSecond(modifiedAfterUtc) });
   const { limit, page, skip, take } = payloadPage(request);
@@ -123,11 +123,12 @@ export function selectOf(spec: CollectionSpec, detail: Detail | undefined): Quer
 }
 
 /**
- * What a query says about statuses; undefined if no record of the collection can have one of these.
+ * What a query says about statuses; undefined if no record of the collection can have one of these. Payload has one
+ * word, `draft`, for several statuses: the list may have records of other ones (`ListRequest.statuses`).
  *
  *     statuses            with drafts and trash                without both
  *     undefined           `_status` is `published`             no condition: what is saved is published
- *     ['pending']         `_status` is `draft`: all drafts, whose status the caller reads
+ *     ['pending']         `_status` is `draft`: every draft    undefined
  *     ['draft', 'trash']  `_status` is `draft`, or deleted     undefined
  *     'all'               no condition, the trash too          no condition
  *     'any'               no condition, without the trash      no condition

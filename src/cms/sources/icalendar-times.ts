@@ -250,8 +250,8 @@ async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promis
 }
 
 /**
- * The offsets half a day before and after each change of the clocks until a year from now: of Berlin's summer time 60
- * at `2027-03-27 13:00:00` in UTC, and 120 at `2027-03-28 13:00:00`. Exchange writes an hour of its own for the change.
+ * The offsets half a day before and after each change of the clocks until a year from now: of Berlin 60 minutes at
+ * `2027-03-27 13:00:00` in UTC, 120 on the 28th. Not closer: Exchange may name another hour of the night than Berlin.
  */
 function* offsetsAroundChanges(part: Component, nowMs: number): Generator<[utc: string, minutes: number]> {
   const [rule] = (part.lines.get('rrule') ?? []).slice(0, 1).map(ruleOf);

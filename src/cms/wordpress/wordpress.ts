@@ -188,10 +188,11 @@ const NAMED_OF_POSTS = ['edit_posts', 'edit_others_posts', 'publish_posts', 'rea
 const NAMED_OF_TERMS = 'manage_terms';
 
 /**
- * The capabilities of a post type or taxonomy, from its own names for WordPress's general ones. With the
- * general names in the place of missing ones, permission to edit posts would pass for permission to edit
- * events, and the other way round.
- * @throws CmsUnavailable if names are missing or malformed
+ * The capabilities of a post type or taxonomy, from its own names for WordPress's general ones. A post type must name
+ * those of `NAMED_OF_POSTS`: otherwise who may edit posts would pass for who may edit events, and the other way round.
+ * The general name stands for `editPublished` without `map_meta_cap`, for which only the header `Allow` asks, and for
+ * all of a taxonomy but `manageTerms`: who writes a venue that is a term needs `edit_posts`, and what WordPress asks.
+ * @throws CmsUnavailable if a name that WordPress always has is missing or malformed
  */
 function actionPermissions(names: unknown): ActionPermissions {
   const own = objectOrEmpty(names);

@@ -24,7 +24,7 @@ import { derivedId, SourceRecords } from './source-records.ts';
 interface Pass {
   db: Database;
   site: Site;
-  /** The first one wins. */
+  /** Of two events that are the same, that of the earlier source is shown. */
   sources: readonly SourceSettings[];
   /** One transaction, after which requests are answered. Rejects when the gateway stops. */
   apply: (changes: ChangeSet) => Promise<void>;
@@ -44,12 +44,12 @@ export async function combine(pass: Pass): Promise<void> {
   for (const { name, categories = [] } of sources) {
     for (const rows of batchesOfRows(db, name)) {
       for (const row of rows) if (!merged.has(row.ownId)) records.add(row, categories);
-      const sourceEvents = rows.map((row) => {
-        const { id: eventId, why } = merged.get(row.ownId) ?? { id: row.ownId, why: '' };
-        return { ...row, eventId, why };
+      const combined = rows.map((row) => {
+        const same = merged.get(row.ownId);
+        return { ...row, eventId: same?.id ?? row.ownId, mergedBecause: same?.why ?? '' };
       });
-      const mergedIds = sourceEvents.flatMap(({ ownId, why }) => (why === '' ? [] : ownId));
-      await apply({ ...records.take(), deletes: [{ kind: 'event', ids: mergedIds }], sourceEvents });
+      const mergedIds = combined.flatMap(({ ownId, mergedBecause }) => (mergedBecause === '' ? [] : ownId));
+      await apply({ ...records.take(), deletes: [{ kind: 'event', ids: mergedIds }], sourceRows: combined });
     }
   }
   await apply({ deletes: unusedSourceRecords(db) });
@@ -62,8 +62,7 @@ export const ownIdOf = (source: string, key: string): number => derivedId('event
 export function* forgetting(source: string, keys: readonly string[]): Generator<ChangeSet> {
   for (const batch of batchesOf(keys, BATCH_SIZE)) {
     const ids = batch.map((key) => ownIdOf(source, key));
-    const sourceEvents = batch.map((key) => ({ source, key, event: null }));
-    yield { deletes: [{ kind: 'event', ids }], sourceEvents };
+    yield { deletes: [{ kind: 'event', ids }], sourceRows: batch.map((key) => ({ source, key, eventJson: null })) };
   }
 }
 
@@ -111,8 +110,8 @@ function* batchesOfRows(db: Database, source: string): Generator<SourceRow[]> {
   }
 }
 
-function comparableOf({ source, ownId: id, event }: SourceRow, shared: ReadonlySet<string>): Comparable {
-  const { uid, url, title, start, startUtc, venue, organizers } = JSON.parse(event) as SourceEvent;
+function comparableOf({ source, ownId: id, eventJson }: SourceRow, shared: ReadonlySet<string>): Comparable {
+  const { uid, url, title, start, startUtc, venue, organizers } = JSON.parse(eventJson) as SourceEvent;
   return {
     ...{ id, source, start, startUtc },
     keys: matchKeysOf(uid, shared.has(url) ? [] : [url], title),
@@ -122,8 +121,9 @@ function comparableOf({ source, ownId: id, event }: SourceRow, shared: ReadonlyS
 }
 
 /**
- * The site's own public events of this start. Those that begin at the wall time of one of these events; or at the time
- * on the site's clock, if its plugin lists all events so: 12:00 in New York for 18:00 in Berlin.
+ * The site's own public events of this start. The table has no UTC: they are looked up by wall time, and of those found
+ * `startUtc` decides. The wall time is that of one of these events; or that of the site's clock, if its plugin lists
+ * all events so: 12:00 in New York for 18:00 in Berlin.
  */
 function siteEventsAt({ db, site }: Pass, startUtc: string, events: readonly Comparable[]): Comparable[] {
   const isListedBySite = site.settings?.timezoneMode === 'site';

@@ -60,9 +60,9 @@ export class SourceRecords {
   }
 
   /** @param always names of categories that the settings give to each event of the source */
-  add({ source, ownId: id, noticed, event: json }: SourceRow, always: readonly string[]): void {
+  add({ source, ownId: id, noticed, eventJson }: SourceRow, always: readonly string[]): void {
     if (!this.#claim(id)) return;
-    const event = JSON.parse(json) as SourceEvent;
+    const event = JSON.parse(eventJson) as SourceEvent;
     // What the record has in another form, or not at all, is taken out of `shared`.
     const { key, uid, createdUtc, modifiedUtc, image, venue, organizers, categories, tags = [], ...shared } = event;
     const names = [...always.map(escapeMarkup), ...categories];

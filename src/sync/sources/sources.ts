@@ -28,7 +28,7 @@ import { BATCH_SIZE, combine, forgetting, ownIdOf } from './combine.ts';
 export type NamedSource = SourceSettings & { source: Source };
 
 interface SourcesOptions {
-  /** The first one wins. */
+  /** Of two events that are the same, that of the earlier source is shown. */
   sources: readonly NamedSource[];
   replica: Replica;
   site: () => Site;
@@ -188,10 +188,8 @@ export class Sources {
     const { events, remarks, validators, isPartial = false } = snapshot;
     const { name: source } = named;
     const noticed = formatWallTime(this.#nowMs());
-    for (const batch of batchesOf(events, BATCH_SIZE)) {
-      const sourceEvents = batch.flatMap((event) => this.#changedRow(source, event, noticed) ?? []);
-      await this.#apply({ sourceEvents });
-    }
+    for (const batch of batchesOf(events, BATCH_SIZE))
+      await this.#apply({ sourceRows: batch.flatMap((event) => this.#changedRow(source, event, noticed) ?? []) });
     for (const changes of forgetting(source, gone)) await this.#apply(changes);
     // The rest of a partial answer is read again, although its ETag may be the same.
     this.#save(named, { validators: isPartial ? {} : validators, remarks });
@@ -206,10 +204,10 @@ export class Sources {
   #changedRow(source: string, said: SourceEvent, noticed: string): SourceRow | undefined {
     const { key, uid, url } = said;
     const before = sourceRow(this.#options.replica.db, source, key);
-    const event = JSON.stringify(said);
-    if (before?.event === event) return undefined;
-    const { eventId, why } = before ?? { eventId: 0, why: '' };
-    return { source, key, uid, url, ownId: ownIdOf(source, key), eventId, why, noticed, event };
+    const eventJson = JSON.stringify(said);
+    if (before?.eventJson === eventJson) return undefined;
+    const { eventId, mergedBecause } = before ?? { eventId: 0, mergedBecause: '' };
+    return { source, key, uid, url, ownId: ownIdOf(source, key), eventId, mergedBecause, noticed, eventJson };
   }
 
   /** One transaction, after which requests are answered. */
