@@ -96,7 +96,7 @@ export async function singlePost(kind: PostKind, id: number, input: Input, reque
 }
 
 /** The response to a repeated create: the record as the CMS shows it to the actor now. */
-export async function createdBefore(kind: PostKind, id: number, request: ApiRequest): Promise<ApiResponse> {
+export async function readForReplay(kind: PostKind, id: number, request: ApiRequest): Promise<ApiResponse> {
   const record = await withApiErrors({ kind, id }, () => readAsStaff(kind, id, request));
   return { status: 201, body: await asActorSees(record, request, {}) };
 }

@@ -88,6 +88,8 @@ const UNREADABLE_STATUS: Readonly<Record<string, number>> = {
  *     a request of its own            is not sent yet       after it
  *     the body of the newest request  has not begun         as this response
  *     the body of the newest request  has begun             not: the connection ends after this response
+ *
+ * It is in a request of its own if the newest request was read to its end (`complete`).
  */
 function answerUnreadable(server: Server, connections: Connections): void {
   /** Node reports an error again when more bytes arrive. */
@@ -112,7 +114,6 @@ function answerUnreadable(server: Server, connections: Connections): void {
       socket.destroySoon();
     }
     const res = connections.newestResponse(socket);
-    // `complete`: the request of this response has been read to its end.
     if (!res || (res.req.complete && res.writableFinished)) send();
     else if (res.req.complete) res.once('close', send);
     else if (!res.headersSent) res.writeHead(status, headers).end(json);

@@ -77,7 +77,7 @@ function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor
     needsZone: writers.some((writer) => writer.needsZone),
     needsCurrent: writers.some((writer) => writer.needsCurrent),
     isPartOfText: writers.some((writer) => writer.isPartOfText),
-    isNumeric: writers.some((writer) => writer.isNumeric),
+    isStoredAsNumber: writers.some((writer) => writer.isStoredAsNumber),
   };
 }
 
@@ -144,7 +144,7 @@ function valueAccessor(
     needsZone: codec.needsZone === true,
     needsCurrent: jsonPath !== undefined,
     isPartOfText: jsonPath !== undefined,
-    isNumeric: codec.isNumeric === true,
+    isStoredAsNumber: codec.isStoredAsNumber === true,
   };
 }
 

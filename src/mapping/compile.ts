@@ -92,7 +92,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,
     writtenPaths: writtenPathsOf(writable, customFields),
-    numeric: new Set(fields.filter(({ accessor }) => accessor.isNumeric).map(({ field }) => field.key)),
+    storedAsNumber: new Set(fields.filter(({ accessor }) => accessor.isStoredAsNumber).map(({ field }) => field.key)),
     embedded: Object.fromEntries(fields.flatMap(({ name, embedded }) => (embedded ? [[name, embedded]] : []))),
     linkFields,
     ...readers,

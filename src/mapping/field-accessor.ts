@@ -30,7 +30,7 @@ export interface WriteTarget {
  *   writtenPaths    title -> ['meta.hall'], cost -> ['meta.fee']: the `storedPaths` of its writable fields
  *   requiredPaths   ['hall']                       those of required fields, such as the title, and of `hidden`
  */
-export interface FieldAccessor extends Pick<Codec, 'needsZone' | 'isNumeric'> {
+export interface FieldAccessor extends Pick<Codec, 'needsZone' | 'isStoredAsNumber'> {
   /** Returns `undefined` if nothing usable is stored. */
   read(cmsRecord: CmsRecord, zones: Zones): unknown;
   /** Absent for a read-only field. @throws UnrepresentableValue */
@@ -57,7 +57,7 @@ export interface Codec {
   /** The stored form depends on the event's time zone, so writing needs to know the zone. */
   needsZone?: boolean;
   /** The CMS stores a number for the text: `$12.50` and `Free` are converted before `write`, which refuses them. */
-  isNumeric?: boolean;
+  isStoredAsNumber?: boolean;
 }
 
 /** How WordPress must register a `meta` key that holds values of a codec. */

@@ -55,6 +55,7 @@ function schemaOf(
 ): ListedTool['inputSchema'] {
   const properties = parameters.map((parameter) => {
     const { name, type } = parameter;
+    // The schema of a venue says `object` alone, and the hint what is in it.
     const hint = type.inline && hintOf(type);
     const description = [parameter.description, hint].filter(Boolean).join('. ');
     return [name, { ...parameterSchema(parameter), description }];
