@@ -168,9 +168,8 @@ function copiedValues({ input: { byField } }: PostWrite<'event'>): Partial<Event
 }
 
 /**
- * `checkWrite` needs ids, and a new record has none yet: it gets a negative one, which no record has. `[12, () => ...]`
- * gives `[12, -2]`. A field with a link table is left out if it has a new record, because the table lacks such ids and
- * would refuse them.
+ * `checkWrite` needs ids, and a new record has none: it gets a negative one. `[12, () => ...]` gives `[12, -2]`. A link
+ * table has no entry for it and would refuse it: a field with such a table and a new record is left out.
  */
 function targetsWithPlaceholders({ mapping }: Services, targets: Targets): Partial<EventFields> {
   const { linkFields } = mapping.kinds.event;

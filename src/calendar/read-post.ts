@@ -12,6 +12,7 @@ import {
   isPostKind,
   type Kind,
   type LinkedRecord,
+  MAX_SLUG_BYTES,
   type PostKind,
   type RecordOf,
   type TermKind,
@@ -209,9 +210,6 @@ async function findInCms(kind: Kind, ids: readonly number[], request: ApiRequest
   return (await lookupLimit.lookUp(request.actor, () => read().catch(ifRejected(whenRejected)))) ?? [];
 }
 
-/** WordPress's database column for slugs, in bytes. A stored slug is percent-encoded ASCII. */
-const MAX_CMS_SLUG_BYTES = 200;
-
 /**
  * The id of the post with this slug, or with the slug that the text would get as a title: `Folk Night` finds
  * `folk-night`. Undefined if the actor may know of none. Throws `CmsUnavailable`.
@@ -227,7 +225,7 @@ export async function resolveSlug(kind: PostKind, text: string, request: ApiRequ
 async function findBySlug(kind: PostKind, slug: string, request: ApiRequest): Promise<number | undefined> {
   const { mapping, lookupLimit, permissions, cmsRecords } = request.services;
   const stored = findInReplica(request.services, kind, slug);
-  if (stored !== undefined || slug.length > MAX_CMS_SLUG_BYTES || !mapping.kinds[kind]) return stored;
+  if (stored !== undefined || slug.length > MAX_SLUG_BYTES || !mapping.kinds[kind]) return stored;
   const isForStaff = await permissions.allow('edit', kind, request.actor);
   const noneIfRefused = (error: CmsRejected): undefined => {
     if (error.kind === 'no-collection' || error.status >= 500) throw error;

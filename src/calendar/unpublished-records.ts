@@ -11,7 +11,7 @@ import type { Database } from '../store/database.ts';
 import type { Sync } from '../sync/sync.ts';
 import { type CallContext, callOptions, type UnpublishedScope, type UnpublishedScopes } from './request.ts';
 
-/** SQLite attaches up to ten databases; a ninth caller gets 503 while each of these is in use. */
+/** SQLite attaches up to ten: two stay free. While requests use all of these, another caller gets 503. */
 export const MAX_UNPUBLISHED_DATABASES = 8;
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;

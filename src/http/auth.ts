@@ -66,7 +66,6 @@ export class Authenticator {
   readonly #hashKey = createSecretKey(randomBytes(32));
   readonly #results: LRUCache<string, Promise<AuthResult>>;
 
-  /** @param clockMs a monotonic clock */
   constructor(
     cms: Pick<Cms, 'account' | 'readLogin'>,
     logins: Pick<LoginLimit, 'start'>,

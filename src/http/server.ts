@@ -88,8 +88,6 @@ const UNREADABLE_STATUS: Readonly<Record<string, number>> = {
  *     a request of its own            is not sent yet       after it
  *     the body of the newest request  has not begun         as this response
  *     the body of the newest request  has begun             not: the connection ends after this response
- *
- * It is in a request of its own if the newest request was read to its end (`complete`).
  */
 function answerUnreadable(server: Server, connections: Connections): void {
   /** Node reports an error again when more bytes arrive. */
@@ -114,6 +112,7 @@ function answerUnreadable(server: Server, connections: Connections): void {
       socket.destroySoon();
     }
     const res = connections.newestResponse(socket);
+    // The rows of the table. `complete`: the newest request was read to its end, so the error is in one of its own.
     if (!res || (res.req.complete && res.writableFinished)) send();
     else if (res.req.complete) res.once('close', send);
     else if (!res.headersSent) res.writeHead(status, headers).end(json);

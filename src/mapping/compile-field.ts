@@ -31,7 +31,6 @@ export interface CompiledField {
   accessor: FieldAccessor;
   /** Names of fields whose updates send this field too. */
   sentWith: readonly string[];
-  /** Reads the linked record that the event embeds. */
   embedded?: EmbeddedReader;
   /** The event refers to linked records otherwise than by their ids. */
   linkField?: LinkField;

@@ -238,9 +238,8 @@ function wordPressTaxonomy(
 }
 
 /**
- * How the mapping reads a field that the operator named: by its values. A `meta` key without values is read as a text,
- * and the companion plugin registers it as one. Of a key of booleans WordPress would not show a stored `yes`, and in a
- * key of lists it would replace a stored `7,8` by a serialized list.
+ * How the mapping reads a field that the operator named: by its values. Without values, the companion plugin registers
+ * a `meta` key as text: of a boolean WordPress would not show a stored `yes`, and of a list it would not keep `7,8`.
  * @param isLinked whether the kind that the field refers to has records of its own
  */
 export function namedLocation(kind: Kind, field: string, siteField: SiteField, isLinked: boolean): FieldLocation {
