@@ -77,7 +77,7 @@ function usesOf(name: string, fieldSpec: string | FieldSpec, field: Field): Use[
   const embedded = Object.values(spec.embedded ?? {}).map(
     (path): Use => ({ field: name, path, type: TEXT, writable: false }),
   );
-  // Without `read` the spec itself says the location.
+  // The spec itself has the properties of a location, such as `at` and `as`.
   if (spec.read === undefined) return [...embedded, ...at(spec, isWritable)];
   return [...embedded, ...at(spec.read, false), ...[spec.write ?? []].flat().flatMap((each) => at(each, isWritable))];
 }
