@@ -83,7 +83,7 @@ function organizers({ organizer }: PublicEvent): object {
 /** `price` is the lowest one, as Google defines it. Events of a list have none (`pricesOf`). */
 function offers(event: PublicEvent, isCurrencyKnown: boolean): object {
   const { currency_symbol: symbol, currency_code: code } = event.cost_details;
-  // Of `10` nobody may have said a currency: then it is not that of the gateway's default, `$`.
+  // `10` has no price here if site, record and operator name no currency: the gateway's default `$` is a guess.
   const prices = isCurrencyKnown || symbol + code !== '' ? pricesOf(event) : undefined;
   const free = event.cost === 'Free' || prices?.highest === 0 ? { isAccessibleForFree: true } : {};
   if (!prices) return free;
