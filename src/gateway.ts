@@ -243,10 +243,9 @@ export class Gateway {
     });
     const application = this.#openApplication(config, { replica, peers, sync });
     const sources = this.#openSources(replica, sync);
-    const { push: receivers } = config;
     const isReady = () => sync.state().complete;
     const lease = this.#cluster?.createPushLease();
-    const push = receivers && new Push({ receivers, replica, isReady, lease, observe });
+    const push = config.push && new Push({ receivers: config.push, replica, isReady, lease, observe });
     return { ...application, replica, peers, sync, sources, push };
   }
 

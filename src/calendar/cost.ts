@@ -65,35 +65,39 @@ const ofSite = (site: SiteSettings = {}): Currency => ({
 const mayMean = (symbol: string, code = ''): boolean => fitsCurrency(symbol.trim(), code);
 
 /**
- * How a cost is shown, and the ISO code of its currency if anything tells it:
+ * How a cost is shown, and the ISO code of its currency if anything tells it. With the gateway's setting `$`:
  *
- * - `10 kr` on a site in SEK is in SEK: a symbol has the code of the next level for which it may stand.
- * - `€10` is in EUR if no level has a code for the symbol: no other currency has this symbol.
- * - `10` in a record in GBP is `GBP10`.
+ *   levels                symbol   code
+ *   none                  $        USD, its main currency
+ *   a record in GBP       GBP      GBP: `$` may not stand for it
+ *   `kr`, a site in SEK   kr       SEK: of the first level whose code the symbol may stand for
+ *   `€`, a site in SEK    €        EUR: the symbol of no other currency
+ *   `kr`                  kr       undefined: it may be Danish, Swedish or another
  * @param levels the closest to the text first; the gateway's setting is the last
  */
 function resolveCurrency(levels: Currency[], gateway: Config['cost']) {
   const all: Currency[] = [...levels, gateway];
-  // `GBP` of a record in GBP, whose symbol nobody says: `$` does not mean it.
-  const closestCode = all.find((level) => level.symbol !== undefined || level.code)?.code;
-  const lastSymbol = closestCode && !mayMean(gateway.symbol, closestCode) ? closestCode : gateway.symbol;
+  // Undefined if the first level that says anything has a symbol alone, such as the text `10 kr`.
+  const codeOfFirst = all.find((level) => level.symbol !== undefined || level.code)?.code;
+  const lastSymbol = codeOfFirst && !mayMean(gateway.symbol, codeOfFirst) ? codeOfFirst : gateway.symbol;
   const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? lastSymbol;
   const position = all.find((level) => level.position)?.position ?? 'prefix';
   return {
     symbol,
     isAfter: position !== 'prefix',
-    code: closestCode || all.find((level) => mayMean(symbol, level.code))?.code || currencyOf(symbol.trim()),
+    code: codeOfFirst || all.find((level) => mayMean(symbol, level.code))?.code || currencyOf(symbol.trim()),
   };
 }
 
 /**
  * Serializes a cost. With the gateway's setting `$`:
  *
- *   text        symbol beside it    `cost`      symbol in `cost_details`
- *   10                              $10         none
- *   8 €                             8€          €
- *   8 €         CHF                 CHF8        CHF
- *   $5-$10                          $5 – $10    none
+ *   text      stored beside it    `cost`      symbol in `cost_details`
+ *   10                            $10         none
+ *   8 €                           8€          €
+ *   8 €       symbol CHF          CHF8        CHF
+ *   8 €       a position alone    8€          none: the plugin's details are those that are stored, if any are
+ *   $5-$10                        $5 – $10    none: the plugin finds no symbol in it, and `$` is the usual one
  */
 export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEFAULTS.cost, site?: SiteSettings) {
   const parsed = parseCost(stored.cost);
@@ -107,11 +111,10 @@ export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEF
     code: /^[A-Z]{3}$/.test(stored.code) ? stored.code : undefined,
   };
   const levels = [ofRecord, ofSite(site)];
-  // That of a text without a symbol.
+  // The currency of a text without a symbol.
   const usual = resolveCurrency(levels, settings);
   const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels], settings);
   const cost = displayCost(typed, (amount) => (isAfter ? `${amount}${symbol}` : `${symbol}${amount}`));
-  // `10`, and `$5-$10`, in which the plugin finds no symbol. Their details have none: only those of `8 €` have one.
   const isUsual = typed.symbol === '' || (pluginSymbol === '' && typed.symbol === usual.symbol);
   const hasStored = stored.symbol !== '' || stored.position !== '';
   const inDetails = hasStored || isUsual ? stored : typed;
@@ -134,7 +137,8 @@ export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEF
 function offerOf(typed: ParsedCost, levels: Currency[], settings: Config['cost']): Offer {
   const price = displayCost({ ...typed, phrase: '' }, (amount) => amount);
   const [sign, ...others] = typed.signs;
-  const { code } = resolveCurrency(sign === undefined ? levels : [{ symbol: sign }, ...levels], settings);
+  const ofText: Currency[] = sign === undefined ? [] : [{ symbol: sign }];
+  const { code } = resolveCurrency([...ofText, ...levels], settings);
   const currency = others.length === 0 && code !== undefined ? { priceCurrency: code } : {};
   return { price: escapeHtmlOnce(isFree(price) ? '0' : price), ...currency };
 }

@@ -75,8 +75,8 @@ function differs(
 ): boolean {
   const mapping = services.mapping.kinds[record.kind];
   const writable: ReadonlySet<string> | undefined = mapping?.readOnly ? undefined : mapping?.writable;
-  // What the mapping cannot write makes no other record: a new one would not have it either. Where nobody can write the
-  // kind, a body only names the record that it means: all it says of it counts, but for date and status.
+  // A difference in what the mapping cannot write does not count: a new record would not have the value either. Where
+  // nobody can write the kind, a body only names the record that it means: all of it counts, but for date and status.
   const counts = (name: string) => (writable ? writable.has(name) : name !== 'date' && name !== 'status');
   const stored: Record<string, unknown> = { ...record };
   const isDifferent = (name: string) => counts(name) && sent[name] !== undefined && fields[name] !== stored[name];

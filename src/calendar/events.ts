@@ -34,8 +34,8 @@ export const events = {
     if (request.isDryRun) return dryRunResult('create', checked, input);
     const fields = await createTargets(write, checked);
     const created = await save(write, fields);
-    // WordPress sets the `modified` of a new event to the publication date that was sent. The Events Calendar saves a
-    // sticky event a second time, so that its `modified` is now: clients that ask for what changed find it.
+    // WordPress sets the `modified` of a new event to the publication date that was sent, and `modified_after` would
+    // miss the event. The Events Calendar saves a sticky event a second time, so that its `modified` is now.
     const needsSecondSave = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
     const record = needsSecondSave ? await save({ ...write, stored: created }, { sticky: true }) : created;
     return { status: 201, body: await asActorSees(record, request, { unlocked: true }) };
@@ -87,7 +87,7 @@ async function checkedFields(write: PostWrite<'event'>): Promise<CheckedFields> 
   const common = await postFields(write);
   const fields = { ...common, ...timesOf(write), ...copiedValues(write), ...costOf(write), ...websiteOf(write) };
   const targets = await targetsOf(write);
-  await checkWrite(write, { ...fields, ...checkableTargets(write.request.services, targets) });
+  await checkWrite(write, { ...fields, ...targetsWithPlaceholders(write.request.services, targets) });
   return { fields, targets };
 }
 
@@ -96,7 +96,7 @@ function costOf(write: PostWrite<'event'>): Pick<Partial<EventFields>, 'cost'> {
   const sent = write.input.byField.cost;
   const cost = normalizeCost(sent);
   if (sent === undefined || isShownCost(write, cost)) return {};
-  const isNumber = services.mapping.kinds.event.numeric.has('cost');
+  const isNumber = services.mapping.kinds.event.storedAsNumber.has('cost');
   return { cost: encodeCost(isNumber ? numericCost(cost, services.defaultCurrency, services.site().settings) : cost) };
 }
 
@@ -168,22 +168,17 @@ function copiedValues({ input: { byField } }: PostWrite<'event'>): Partial<Event
 }
 
 /**
- * The targets with a negative id, which no record has, for each record that does not exist yet: `[12, () => ...]`
- * gives `[12, -2]`. A mapping writes such a list as any other. Only a link table has no entry for a new record, and
- * would refuse it: there a list with one is left out.
+ * `checkWrite` needs ids, and a new record has none: it gets a negative one. `[12, () => ...]` gives `[12, -2]`. A link
+ * table has no entry for it and would refuse it: a field with such a table and a new record is left out.
  */
-function checkableTargets({ mapping }: Services, targets: Targets): Partial<EventFields> {
+function targetsWithPlaceholders({ mapping }: Services, targets: Targets): Partial<EventFields> {
   const { linkFields } = mapping.kinds.event;
-  const checkable = Object.entries(targets).filter(
-    ([field, ofField]) =>
-      ofField.every((target) => typeof target === 'number') || !linkFields.some((link) => link.field === field),
-  );
-  return Object.fromEntries(
-    checkable.map(([field, ofField]) => {
-      const ids = ofField.map((target, n) => (typeof target === 'number' ? target : -n - 1));
-      return [field, [...new Set(ids)]];
-    }),
-  );
+  const checkable = Object.entries(targets).flatMap(([field, ofField]) => {
+    const ids = ofField.map((target, n) => (typeof target === 'number' ? target : -n - 1));
+    const hasLinkTable = linkFields.some((link) => link.field === field);
+    return hasLinkTable && ids.some((id) => id < 0) ? [] : [[field, [...new Set(ids)]]];
+  });
+  return Object.fromEntries(checkable);
 }
 
 /** Returns start, end and zone if the body has any of them; an update returns only those that change. */

@@ -12,6 +12,7 @@ import {
   isPostKind,
   type Kind,
   type LinkedRecord,
+  MAX_SLUG_BYTES,
   type PostKind,
   type RecordOf,
   type TermKind,
@@ -96,7 +97,7 @@ export async function singlePost(kind: PostKind, id: number, input: Input, reque
 }
 
 /** The response to a repeated create: the record as the CMS shows it to the actor now. */
-export async function createdBefore(kind: PostKind, id: number, request: ApiRequest): Promise<ApiResponse> {
+export async function readForReplay(kind: PostKind, id: number, request: ApiRequest): Promise<ApiResponse> {
   const record = await withApiErrors({ kind, id }, () => readAsStaff(kind, id, request));
   return { status: 201, body: await asActorSees(record, request, {}) };
 }
@@ -209,9 +210,6 @@ async function findInCms(kind: Kind, ids: readonly number[], request: ApiRequest
   return (await lookupLimit.lookUp(request.actor, () => read().catch(ifRejected(whenRejected)))) ?? [];
 }
 
-/** WordPress's database column for slugs, in bytes. A stored slug is percent-encoded ASCII. */
-const MAX_CMS_SLUG_BYTES = 200;
-
 /** `Folk Night`: `folk night`, and `folk-night`, which it would get as a title. */
 export const slugsOf = (text: string): string[] => [
   ...new Set([slugKey(text), slugKey(text.trim().replace(/[\s.+-]+/g, '-'))]),
@@ -232,7 +230,7 @@ export async function resolveSlug(kind: PostKind, text: string, request: ApiRequ
 async function findBySlug(kind: PostKind, slug: string, request: ApiRequest): Promise<number | undefined> {
   const { mapping, lookupLimit, permissions, cmsRecords } = request.services;
   const stored = findInReplica(request.services, kind, slug);
-  if (stored !== undefined || slug.length > MAX_CMS_SLUG_BYTES || !mapping.kinds[kind]) return stored;
+  if (stored !== undefined || slug.length > MAX_SLUG_BYTES || !mapping.kinds[kind]) return stored;
   const isForStaff = await permissions.allow('edit', kind, request.actor);
   const noneIfRefused = (error: CmsRejected): undefined => {
     if (error.kind === 'no-collection' || error.status >= 500) throw error;

@@ -101,14 +101,14 @@ const PERMISSIONS_TTL_MS = 10 * 60_000;
 const LOOKUP_TTL_MS = 5000;
 const MAX_LOOKUPS = 2000;
 
-interface PermissionParts {
+interface Parts {
   cms: Cms;
   mapping: Mapping;
   serviceCredentials: Credentials;
 }
 
 export class Permissions {
-  readonly #parts: PermissionParts;
+  readonly #parts: Parts;
   /** By collection. They are the same for all actors. */
   readonly #known = new LRUCache<string, ActionPermissions>({ max: KINDS.length, ttl: PERMISSIONS_TTL_MS });
   /**
@@ -120,7 +120,7 @@ export class Permissions {
     ttl: LOOKUP_TTL_MS,
   });
 
-  constructor(parts: PermissionParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 

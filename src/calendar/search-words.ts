@@ -11,8 +11,8 @@ const STOP_WORDS = new Set(
   www a`.split(/\s+/),
 );
 const MAX_WORDS = 9;
-/** Each of them costs a search in all texts: 10 ms on a site of 5,000 events. */
-const MAX_SOUGHT_IN_TEXTS = 3;
+/** Each costs a search in all texts: 10 ms on a site of 5,000 events. `dj` is one, and `-` before over 24 letters. */
+const MAX_UNINDEXED = 3;
 /** The limit of a replica query. WordPress has none. */
 const MAX_LINKED_WORDS = 40;
 /** A phrase ends with its closing quote or at the end of the text. */
@@ -45,7 +45,8 @@ const unquote = (part: string): string => trimCharacters(part, /^"[^"]+"$/.test(
  *   jazz -rock in the park    jazz, park, and not rock
  *   "folk night" "-rock"      the phrase `folk night`, and not rock
  *   the, a text of ten words  the whole text as a phrase
- *   -, - a                    not the phrase behind the hyphen; `-` finds nothing
+ *   - a                       stop words alone: the whole text, so what lacks ` a`
+ *   -                         nothing: every event has the blank text behind the hyphen
  * @returns no words for a blank text, which matches everything
  * @throws ApiError 400 for many words that no index has
  */
@@ -59,7 +60,7 @@ export function searchWords(text: string): SearchWord[] {
     words.push(soughtOrNot(word));
   }
   if (words.length === 0 || words.length > MAX_WORDS) return [soughtOrNot(whole)];
-  if (words.filter(isSoughtInTexts).length > MAX_SOUGHT_IN_TEXTS)
-    throw invalidParam('search', `At most ${MAX_SOUGHT_IN_TEXTS} words may have one or two letters.`);
+  if (words.filter(isSoughtInTexts).length > MAX_UNINDEXED)
+    throw invalidParam('search', `At most ${MAX_UNINDEXED} words may have 1 or 2 letters, or be excluded and long.`);
   return words;
 }

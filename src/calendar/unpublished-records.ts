@@ -11,7 +11,7 @@ import type { Database } from '../store/database.ts';
 import type { Sync } from '../sync/sync.ts';
 import { type CallContext, callOptions, type UnpublishedScope, type UnpublishedScopes } from './request.ts';
 
-/** SQLite attaches up to ten databases. */
+/** SQLite attaches up to ten: two stay free. While requests use all of these, another caller gets 503. */
 export const MAX_UNPUBLISHED_DATABASES = 8;
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;
@@ -46,7 +46,7 @@ interface InUse {
   addImagesOf(recordIds: readonly number[], imageIds?: readonly number[]): Promise<void>;
 }
 
-interface Dependencies {
+interface Parts {
   db: Database;
   cms: Pick<Cms, 'list' | 'images' | 'maxPageSize'>;
   mapping: Mapping;
@@ -54,13 +54,13 @@ interface Dependencies {
 }
 
 export class UnpublishedRecordsCache {
-  readonly #dependencies: Dependencies;
+  readonly #parts: Parts;
   readonly #entries = new Set<Entry>();
   readonly #freeNumbers = Array.from({ length: MAX_UNPUBLISHED_DATABASES }, (_, number) => number);
 
-  constructor(dependencies: Dependencies) {
-    this.#dependencies = dependencies;
-    dependencies.sync.onFetchChanged((kinds) => this.#forget(kinds));
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    parts.sync.onFetchChanged((kinds) => this.#forget(kinds));
   }
 
   /** Forgets what it has of these kinds: a write, a webhook or a peer has named a record of them. */
@@ -83,7 +83,7 @@ export class UnpublishedRecordsCache {
         const reading = entry.kinds.get(kind) ?? this.#read(records, kind, ofKind, caller);
         entry.kinds.set(kind, reading);
         await reading.catch((error: unknown) => {
-          // It lacks some records of the kind.
+          // The database lacks some records of the kind: later requests make a new one, and `finally` closes this one.
           entry.isOutdated = true;
           throw error;
         });
@@ -102,7 +102,7 @@ export class UnpublishedRecordsCache {
     if (this.#freeNumbers.length === 0) this.#closeUnused();
     const number = this.#freeNumbers.pop();
     if (number === undefined) throw new CmsUnavailable('busy', 'Too many accounts list unpublished records at once.');
-    const records = new CallerDatabase(this.#dependencies.db, number);
+    const records = new CallerDatabase(this.#parts.db, number);
     const entry: Entry = { userId, number, records, kinds: new Map(), uses: 0, isOutdated: false };
     this.#entries.add(entry);
     setTimeout(() => this.#outdate(entry), KEPT_MS).unref();
@@ -133,9 +133,9 @@ export class UnpublishedRecordsCache {
     caller: CallContext,
   ): Promise<void> {
     for (const scope of scopes)
-      for await (const page of pagesOf(this.#dependencies, kind, scope, caller))
+      for await (const page of pagesOf(this.#parts, kind, scope, caller))
         for (let from = 0; from < page.length; from += RECORDS_PER_TURN) {
-          target.add(recordsFrom(this.#dependencies, kind, page.slice(from, from + RECORDS_PER_TURN)));
+          target.add(recordsFrom(this.#parts, kind, page.slice(from, from + RECORDS_PER_TURN)));
           if (this.#bytes() > MAX_BYTES) this.#closeUnused();
           if (this.#bytes() > MAX_BYTES)
             throw new CmsUnavailable('busy', 'The unpublished records of all callers are too large.');
@@ -146,7 +146,7 @@ export class UnpublishedRecordsCache {
   readonly #bytes = (): number => [...this.#entries].reduce((sum, { records }) => sum + records.bytes, 0);
 
   async #addImages(records: CallerDatabase, imageIds: readonly number[], caller: CallContext): Promise<void> {
-    const { cms } = this.#dependencies;
+    const { cms } = this.#parts;
     for (let from = 0; from < imageIds.length; from += cms.maxPageSize) {
       const page = imageIds.slice(from, from + cms.maxPageSize);
       // A record without its image is still a record.
@@ -160,17 +160,17 @@ export class UnpublishedRecordsCache {
  * response: then ten are read at a time, and if ten are too large each alone.
  */
 async function* pagesOf(
-  dependencies: Dependencies,
+  parts: Parts,
   kind: PostKind,
   scope: UnpublishedScope,
   caller: CallContext,
 ): AsyncGenerator<readonly CmsRecord[]> {
-  const { maxPageSize } = dependencies.cms;
+  const { maxPageSize } = parts.cms;
   let limit = maxPageSize;
   // After 230 records, page 24 of ten: `read / limit` is whole, because 100, 10 and 1 divide each other.
   for (let read = 0; ; ) {
     if (read >= MAX_PAGES * maxPageSize) throw tooManyRecords(kind, MAX_PAGES * maxPageSize);
-    const page = await readPage(dependencies, kind, { ...scope, limit, page: read / limit + 1 }, caller);
+    const page = await readPage(parts, kind, { ...scope, limit, page: read / limit + 1 }, caller);
     if (page === 'too-large') {
       limit = limit === SMALL_PAGE ? 1 : SMALL_PAGE;
       continue;
@@ -182,7 +182,7 @@ async function* pagesOf(
 }
 
 async function readPage(
-  { cms, mapping }: Dependencies,
+  { cms, mapping }: Parts,
   kind: PostKind,
   scope: UnpublishedScope & { limit: number; page: number },
   caller: CallContext,
@@ -200,7 +200,7 @@ async function readPage(
 }
 
 /** With the occurrences of the events, and the venues and organizers that are text in them. */
-function recordsFrom({ mapping, sync }: Dependencies, kind: PostKind, cmsRecords: readonly CmsRecord[]): PostRecord[] {
+function recordsFrom({ mapping, sync }: Parts, kind: PostKind, cmsRecords: readonly CmsRecord[]): PostRecord[] {
   const { read, occurrences, embedded } = mapping.kinds[kind]!;
   // The CMS may have published one of them meanwhile: then visitors' view of it counts.
   const unpublished = cmsRecords.filter(({ status }) => status !== 'publish');

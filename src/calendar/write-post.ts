@@ -69,9 +69,9 @@ function withWriteErrors<T>(
   calls: () => Promise<T>,
 ): Promise<T> {
   const id = stored?.id;
-  const { writtenPaths } = writableMapping(request.services, kind, id);
+  const { writtenPathsByField } = writableMapping(request.services, kind, id);
   const parametersAt = (path: string): string[] =>
-    [...writtenPaths]
+    [...writtenPathsByField]
       .filter(([, paths]) => paths.includes(path))
       // A custom field is a part of one parameter: `customFields.door_time`.
       .flatMap(([field]) => input.parameterOf[String(field).split('.', 1)[0]!] ?? []);

@@ -19,7 +19,6 @@ import { trimCharactersEnd } from '../text/text.ts';
 
 export type SiteConnection = ReturnType<typeof openSite>;
 
-/** Those of the settings `upstream`. */
 type CallSettings = Partial<Pick<CmsClientOptions, 'limits' | 'userAgent'>>;
 
 /**

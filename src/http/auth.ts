@@ -66,7 +66,6 @@ export class Authenticator {
   readonly #hashKey = createSecretKey(randomBytes(32));
   readonly #results: LRUCache<string, Promise<AuthResult>>;
 
-  /** @param clockMs a monotonic clock */
   constructor(
     cms: Pick<Cms, 'account' | 'readLogin'>,
     logins: Pick<LoginLimit, 'start'>,
@@ -87,10 +86,10 @@ export class Authenticator {
     // The CMS might read another user name from these: they would reach it uncounted.
     if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
     const known = this.#results.get(hash);
-    const auth = await (known ?? this.#remember(hash, this.#check(authorization, login, user, address)));
-    if (auth.kind === 'accepted') return { credentials: authorization, account: auth.account };
-    if (auth.kind === 'rejected') throw auth.error;
-    if (auth.kind === 'limited' && !(auth.isIgnored && isRead)) throw tooManyLogins(auth.retryAfterS);
+    const result = await (known ?? this.#remember(hash, this.#check(authorization, login, user, address)));
+    if (result.kind === 'accepted') return { credentials: authorization, account: result.account };
+    if (result.kind === 'rejected') throw result.error;
+    if (result.kind === 'limited' && !(result.ofIgnoredTokens && isRead)) throw tooManyLogins(result.retryAfterS);
     return anonymousActor({ nonce, address });
   }
 

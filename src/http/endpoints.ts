@@ -6,7 +6,7 @@ import { defaultWindow, zoneOf } from '../calendar/dates.ts';
 import { events } from '../calendar/events.ts';
 import { calendarName, changesSince, feeds } from '../calendar/feeds/event-feeds.ts';
 import { linkedRecords } from '../calendar/linked-records.ts';
-import { createdBefore, referenceChecks, resolveSlug } from '../calendar/read-post.ts';
+import { readForReplay, referenceChecks, resolveSlug } from '../calendar/read-post.ts';
 import { parseRendered, RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse, CreatedRecord } from '../calendar/request.ts';
 import { createRequestImages } from '../calendar/request-images.ts';
@@ -195,7 +195,7 @@ function createEndpointRunner({ services, idempotency, limits }: RouteOptions) {
       create: (creationKey, renewClaim) =>
         runOperation(endpointRequest, { ...request, keyedCreate: { kind, creationKey, renewClaim } }),
       readForReplay: (id) =>
-        isTermKind(kind) ? USE_CASES[kind].readForReplay(id, request) : createdBefore(kind, id, request),
+        isTermKind(kind) ? USE_CASES[kind].readForReplay(id, request) : readForReplay(kind, id, request),
     });
   }
 

@@ -13,10 +13,10 @@ export interface Attempt {
   end(outcome: 'accepted' | 'ignored' | 'failed' | 'unknown'): Promise<unknown>;
 }
 
-/** `isIgnored`: the reason is that the CMS has ignored too many tokens from this network. */
+/** `ofIgnoredTokens`: the reason is that the CMS has ignored too many tokens from this network. */
 export interface Refusal {
   retryAfterS: number;
-  isIgnored: boolean;
+  ofIgnoredTokens: boolean;
 }
 
 type FailureLimits = Pick<Config['limits'], 'failedLoginsPerAddress' | 'failedLoginsPerUser' | 'failedLoginWindowS'>;
@@ -81,7 +81,7 @@ export class LoginLimit {
     const over = results.filter(({ consumedPoints }, i) => consumedPoints > counts[i]!.points);
     if (over.length > 0) {
       await giveBack();
-      return { retryAfterS: wholeSeconds(Math.max(...over.map((each) => each.msBeforeNext))), isIgnored: false };
+      return { retryAfterS: wholeSeconds(Math.max(...over.map((each) => each.msBeforeNext))), ofIgnoredTokens: false };
     }
     return {
       isTrusted,
@@ -101,7 +101,7 @@ export class LoginLimit {
       const [failed, ignored] = await Promise.all([this.#byNetwork.get(network), this.#ignoredTokens.get(network)]);
       for (const result of [failed, ignored])
         if (result && result.consumedPoints >= failedLoginsPerAddress)
-          return { retryAfterS: wholeSeconds(result.msBeforeNext), isIgnored: result === ignored };
+          return { retryAfterS: wholeSeconds(result.msBeforeNext), ofIgnoredTokens: result === ignored };
     }
     return {
       isTrusted,

@@ -32,6 +32,7 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
       extendTypes: { text: [...JSON_TYPES, FORM, PARTS] },
       textLimit: `${limit}b`,
       encoding: null,
+      // The error of broken gzip has no status, that of a body that ends early 400. 413 and 415 pass.
       onerror(error: Error & { status?: number }) {
         if (error.status !== undefined && error.status !== 400) throw error;
         throw invalidJson(error);
@@ -60,9 +61,10 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
       throw error;
     }
     const bytes = ctx.request.body as Buffer<ArrayBuffer>;
-    // It needs no `sanitize`: `parseQuery` limits its depth and its names, and text out of UTF-8 is well-formed.
+    // Forms need no `sanitize`: `parseQuery` limits their depth and names, and text out of UTF-8 is well-formed.
     if (form === PARTS) return multipart(bytes, ctx.get('content-type'));
-    const parsed = form ? parseQuery(FORM_TEXT.decode(plusToSpace(bytes))) : parseJsonBody(jsonText(bytes));
+    if (form) return parseQuery(FORM_TEXT.decode(plusToSpace(bytes)));
+    const parsed = parseJsonBody(jsonText(bytes));
     return isObject(parsed) ? sanitize(parsed, jsonDepth) : {};
   };
 }

@@ -112,7 +112,7 @@ function answerUnreadable(server: Server, connections: Connections): void {
       socket.destroySoon();
     }
     const res = connections.newestResponse(socket);
-    // `complete`: the request of this response has been read to its end.
+    // The rows of the table. `complete`: the newest request was read to its end, so the error is in one of its own.
     if (!res || (res.req.complete && res.writableFinished)) send();
     else if (res.req.complete) res.once('close', send);
     else if (!res.headersSent) res.writeHead(status, headers).end(json);

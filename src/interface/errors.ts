@@ -73,7 +73,6 @@ export function eventNotFound(id: number): ApiError {
   return new ApiError(404, 'rest-event-not-found', `Event with ID ${shownId} does not exist.`);
 }
 
-/** The id belongs to a record of another kind. */
 export const notAnEvent = (): ApiError =>
   new ApiError(400, 'rest-invalid-event-id', 'The specified ID is not a valid event.');
 

@@ -59,6 +59,7 @@ async function checkValues(
   for (const parameter of parameters) {
     const { name, type, inPath } = parameter;
     const value = (inPath ? path : sent)[name] ?? undefined;
+    // Null passes this stage as if it were not sent. `checkJsonTypes` refuses it of a type with a `jsonType`.
     if (value === undefined) continue;
     let isValid = type.accepts?.(value) ?? true;
     if (isValid && type.verify) isValid = await type.verify(value, checks);

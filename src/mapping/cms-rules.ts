@@ -15,7 +15,7 @@ interface RuledKind {
   storedAs: 'posts' | 'terms';
   fields: readonly CompiledField[];
   /** Of its custom fields too. */
-  readPaths: readonly string[];
+  readPathsOfKind: readonly string[];
 }
 
 interface CmsRules {
@@ -84,7 +84,7 @@ export const CMS_RULES: Readonly<Record<CmsName, CmsRules>> = {
   },
   payload: {
     coreLocations: { posts: PAYLOAD_POSTS, terms: {} },
-    selectFields: ({ readPaths }) => withoutRepeats(['id', ...readPaths]),
+    selectFields: ({ readPathsOfKind }) => withoutRepeats(['id', ...readPathsOfKind]),
     checkFields({ storedAs, spec, fields }) {
       checkReferencePaths(spec, fields);
       if (storedAs === 'posts') checkStatusPath(spec, fields);
@@ -102,15 +102,15 @@ const POST_PATHS = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
 /** What searches look at. */
 const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'];
 
-function selectFromWordPress({ kind, storedAs, spec, readPaths }: RuledKind, events: KindSpec): string {
+function selectFromWordPress({ kind, storedAs, spec, readPathsOfKind }: RuledKind, events: KindSpec): string {
   // Link tables need the key by which events refer to records of the kind.
   const linkPaths = linkKeysOf(kind, events).map(({ key }) => key);
   const series = spec.occurrences ? [OCCURRENCES_FIELD] : [];
   if (storedAs === 'posts')
-    return withoutRepeats([...POST_PATHS, ...readPaths, ...linkPaths, ...RENDERED_PATHS, ...series]);
+    return withoutRepeats([...POST_PATHS, ...readPathsOfKind, ...linkPaths, ...RENDERED_PATHS, ...series]);
   const termPaths = isTermKind(kind) ? ['id', 'count'] : ['id'];
   // WordPress answers no `meta` of a term if `_fields` names `meta.colour`; of a post it answers only that key.
-  return withoutRepeats([...termPaths, ...readPaths, ...linkPaths].map((path) => path.split('.', 1)[0]));
+  return withoutRepeats([...termPaths, ...readPathsOfKind, ...linkPaths].map((path) => path.split('.', 1)[0]));
 }
 
 /** Fields that decide who may list a record, or who may read all of it. */

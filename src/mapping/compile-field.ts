@@ -31,7 +31,6 @@ export interface CompiledField {
   accessor: FieldAccessor;
   /** Names of fields whose updates send this field too. */
   sentWith: readonly string[];
-  /** Reads the linked record that the event embeds. */
   embedded?: EmbeddedReader;
   /** The event refers to linked records otherwise than by their ids. */
   linkField?: LinkField;
@@ -77,7 +76,7 @@ function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor
     needsZone: writers.some((writer) => writer.needsZone),
     needsCurrent: writers.some((writer) => writer.needsCurrent),
     isPartOfText: writers.some((writer) => writer.isPartOfText),
-    isNumeric: writers.some((writer) => writer.isNumeric),
+    isStoredAsNumber: writers.some((writer) => writer.isStoredAsNumber),
   };
 }
 
@@ -144,7 +143,7 @@ function valueAccessor(
     needsZone: codec.needsZone === true,
     needsCurrent: jsonPath !== undefined,
     isPartOfText: jsonPath !== undefined,
-    isNumeric: codec.isNumeric === true,
+    isStoredAsNumber: codec.isStoredAsNumber === true,
   };
 }
 

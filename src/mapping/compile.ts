@@ -70,8 +70,8 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
   const writable = fields.filter(isWritable);
   const linkFields = fields.flatMap(({ linkField }) => linkField ?? []);
   const customFields = compileCustomFields(spec);
-  const readPaths = [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths);
-  const ruled = { kind, spec, storedAs, fields, readPaths };
+  const readPathsOfKind = [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths);
+  const ruled = { kind, spec, storedAs, fields, readPathsOfKind };
   const rules = CMS_RULES[mapping.upstream];
   rules.checkFields(ruled);
   if (occurrences) checkOccurrences(fields);
@@ -91,8 +91,8 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     requiredPaths: fields.flatMap(requiredPaths),
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,
-    writtenPaths: writtenPathsOf(writable, customFields),
-    numeric: new Set(fields.filter(({ accessor }) => accessor.isNumeric).map(({ field }) => field.key)),
+    writtenPathsByField: writtenPathsOf(writable, customFields),
+    storedAsNumber: new Set(fields.filter(({ accessor }) => accessor.isStoredAsNumber).map(({ field }) => field.key)),
     embedded: Object.fromEntries(fields.flatMap(({ name, embedded }) => (embedded ? [[name, embedded]] : []))),
     linkFields,
     ...readers,

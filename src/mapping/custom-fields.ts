@@ -10,7 +10,6 @@ import { MappingFieldError, parsePath, within } from './paths.ts';
 export interface CustomField {
   label: string;
   type: 'text' | 'boolean';
-  /** Lists filter by it. */
   filter: boolean;
   accessor: FieldAccessor;
 }

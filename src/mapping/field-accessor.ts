@@ -24,13 +24,13 @@ export interface WriteTarget {
  * The lists of paths, here, in `KindMapping` and in cms-rules.ts. With the `cost` at `meta.fee`, and the title at
  * `{ "read": "hall[0].name", "write": "meta.hall" }`, they are
  *
- *   selectedPaths   of the title: ['hall']         what reading needs
- *   storedPaths     of the title: ['meta.hall']    where it is written, or would be if it were not read-only
- *   readPaths       ['hall', 'meta.fee']           the `selectedPaths` of all fields of the kind
- *   writtenPaths    title -> ['meta.hall'], cost -> ['meta.fee']: the `storedPaths` of its writable fields
- *   requiredPaths   ['hall']                       those of required fields, such as the title, and of `hidden`
+ *   selectedPaths         of the title: ['hall']       what reading needs
+ *   storedPaths           of the title: ['meta.hall']  where it is written, or would be if it were not read-only
+ *   readPathsOfKind       ['hall', 'meta.fee']         the `selectedPaths` of all fields of the kind
+ *   writtenPathsByField   title -> ['meta.hall'], cost -> ['meta.fee']: the `storedPaths` of its writable fields
+ *   requiredPaths         ['hall']                     those of required fields, such as the title, and of `hidden`
  */
-export interface FieldAccessor extends Pick<Codec, 'needsZone' | 'isNumeric'> {
+export interface FieldAccessor extends Pick<Codec, 'needsZone' | 'isStoredAsNumber'> {
   /** Returns `undefined` if nothing usable is stored. */
   read(cmsRecord: CmsRecord, zones: Zones): unknown;
   /** Absent for a read-only field. @throws UnrepresentableValue */
@@ -57,7 +57,7 @@ export interface Codec {
   /** The stored form depends on the event's time zone, so writing needs to know the zone. */
   needsZone?: boolean;
   /** The CMS stores a number for the text: `$12.50` and `Free` are converted before `write`, which refuses them. */
-  isNumeric?: boolean;
+  isStoredAsNumber?: boolean;
 }
 
 /** How WordPress must register a `meta` key that holds values of a codec. */

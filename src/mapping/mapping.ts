@@ -15,9 +15,9 @@ export interface KindMapping<K extends Kind = Kind> extends CollectionSpec {
   writable: ReadonlySet<keyof FieldsOf[K]>;
   customFields: CustomFields;
   /** By the property of the record: `start`, `customFields.seats`. For messages and checks. */
-  writtenPaths: ReadonlyMap<string, readonly string[]>;
+  writtenPathsByField: ReadonlyMap<string, readonly string[]>;
   /** Fields whose text the CMS stores as a number. */
-  numeric: ReadonlySet<string>;
+  storedAsNumber: ReadonlySet<string>;
   /** Events only: readers of embedded records, which the caller stores. `read` puts only their ids into the event. */
   embedded: { venue?: EmbeddedReader; organizer?: EmbeddedReader };
   /** Events only: link fields, whose tables `read` and `write` need. */

@@ -12,7 +12,7 @@ export interface MetaKey extends Omit<MetaType, 'default'> {
   key: string;
   /** Value of a key that is not set. */
   default: string | boolean | number | readonly never[];
-  /** Name of the field that uses the key first. */
+  /** Name of the field that uses the key first. Of a `via` key, in a venue, it is the event's field: `venue`. */
   field: string;
   writable: boolean;
 }
@@ -77,6 +77,7 @@ function usesOf(name: string, fieldSpec: string | FieldSpec, field: Field): Use[
   const embedded = Object.values(spec.embedded ?? {}).map(
     (path): Use => ({ field: name, path, type: TEXT, writable: false }),
   );
+  // The spec itself has the properties of a location, such as `at` and `as`.
   if (spec.read === undefined) return [...embedded, ...at(spec, isWritable)];
   return [...embedded, ...at(spec.read, false), ...[spec.write ?? []].flat().flatMap((each) => at(each, isWritable))];
 }

@@ -5,7 +5,7 @@ import type { CmsRecord, Query } from '../cms/port.ts';
 import { FIELDS } from '../interface/fields.ts';
 import { type Limit, SIZES } from '../interface/value-lengths.ts';
 import { isObject } from '../model/json.ts';
-import { type EventRecord, occurrenceId, type Site } from '../model/records.ts';
+import { type EventRecord, MAX_SLUG_BYTES, occurrenceId, type Site } from '../model/records.ts';
 import { validWallTime } from '../time/wall-time.ts';
 import type { OccurrenceWindow } from './mapping-file.ts';
 import { completeEvent } from './read-record.ts';
@@ -16,9 +16,6 @@ export const OCCURRENCES_FIELD = 'calendar_occurrences';
 
 /** Of one series. The companion plugin sends those that are nearest to today. */
 export const MAX_OCCURRENCES = 1000;
-
-/** WordPress's database column for slugs, in bytes. */
-const MAX_SLUG_LENGTH = 200;
 
 type ReadEvent = (cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables) => EventRecord;
 
@@ -100,5 +97,5 @@ function parseOccurrence(value: unknown): (Partial<EventRecord> & Pick<EventReco
 /** `yoga-2027-03-12`, then `yoga-2027-03-12-2`. A long slug is cut as WordPress cuts it: not within `%C3`. */
 function occurrenceSlug(slug: string, suffix: string): string {
   if (slug === '') return '';
-  return `${slug.slice(0, MAX_SLUG_LENGTH - suffix.length - 1).replace(/%[0-9a-f]?$/i, '')}-${suffix}`;
+  return `${slug.slice(0, MAX_SLUG_BYTES - suffix.length - 1).replace(/%[0-9a-f]?$/i, '')}-${suffix}`;
 }

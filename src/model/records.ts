@@ -45,6 +45,8 @@ export const UNPUBLISHED_STATUSES = STATUSES.filter((status) => status !== 'publ
 /** What `status=any` means in WordPress: every status but the trash. */
 export const ANY_STATUS = STATUSES.filter((status) => status !== 'trash');
 
+/** WordPress's database column for slugs. A stored slug is percent-encoded ASCII. */
+export const MAX_SLUG_BYTES = 200;
 /** Lists cannot be filtered by a custom field with a longer text. */
 export const MAX_FILTERED_CHARACTERS = 200;
 

@@ -88,6 +88,7 @@ export const epochToWallMs = (epochMs: number, zone: Zone): number => epochMs + 
  * Of two, PHP takes the one with the offset that the zone has at that time in UTC.
  */
 export function wallMsToEpoch(wallMs: number, zone: Zone): number {
+  // 2027-03-14 03:30 in New York is in EDT, the offset of `after`: at 03:30 UTC it still has EST, which does not fit.
   const before = offsetMs(wallMs - DAY_MS, zone);
   const after = offsetMs(wallMs + DAY_MS, zone);
   const showsWallAt = (offset: number): boolean => offsetMs(wallMs - offset, zone) === offset;

@@ -83,6 +83,13 @@ describe('list filters', () => {
       expect((await fixture.gateway.request('/events?search=-qz%20-xj%20-zq%20summer')).status).to.equal(200);
     });
 
+    it('says of four long excluded words, which take as much, that they are too long', async () => {
+      const words = ['a', 'b', 'c', 'd'].map((letter) => `-${letter.repeat(25)}`);
+      const { status, body } = await fixture.gateway.request(`/events?search=${words.join('%20')}`);
+      expect(status).to.equal(400);
+      expect(body.data.params.search).to.include('excluded and long');
+    });
+
     const REFUSED: [string, string][] = [
       ['categories=999', 'categories'],
       ['categories=', 'categories'],

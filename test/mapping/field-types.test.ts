@@ -44,7 +44,7 @@ const shown = (key: string, value: unknown): unknown =>
 const sent = ({ mapping, key }: Subject, value: unknown): unknown => {
   if (key !== 'cost') return value;
   const cost = normalizeCost(value);
-  return encodeCost(mapping.numeric.has('cost') ? numericCost(cost, SETTINGS) : cost);
+  return encodeCost(mapping.storedAsNumber.has('cost') ? numericCost(cost, SETTINGS) : cost);
 };
 
 function testWriteBack(plugin: string, types: readonly FieldType[]): void {

@@ -302,7 +302,7 @@ function valuesOf(
     // Payload derives the HTML that is read from what is written.
     if (mapping.paths.get(info.key) === 'descriptionHtml') continue;
     // A CMS may have one instant for both.
-    const [date, dateUtc] = ['date', 'dateUtc'].map((key) => String(mapping.writtenPaths.get(key as never)));
+    const [date, dateUtc] = ['date', 'dateUtc'].map((key) => String(mapping.writtenPathsByField.get(key as never)));
     if (info.key === 'date' && date === dateUtc) continue;
     // With paragraphs, every text is in one.
     if (mapping.paths.get(info.key) === 'excerpt') {

@@ -96,7 +96,7 @@ async function judgeField(
   { kindMapping, name, paths: readPaths, definition, records }: MappedField,
 ): Promise<Finding | undefined> {
   const { collection } = kindMapping;
-  const writtenPaths = kindMapping.writtenPaths.get(definition.key) ?? [];
+  const writtenPaths = kindMapping.writtenPathsByField.get(definition.key) ?? [];
   const allPaths = [...new Set([...readPaths, ...writtenPaths].map(listPath))];
   const isInRecord = (path: string) => records.some(({ cmsRecord }) => valueAtPath(cmsRecord, path) !== undefined);
   for (const path of allPaths.filter((each) => !isInRecord(each)))

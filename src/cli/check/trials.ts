@@ -45,13 +45,13 @@ export function trialSteps(
 function apiFields(
   records: SampledRecords,
   timezone: string,
-  { kind, writable, numeric }: KindMapping<Kind>,
+  { kind, writable, storedAsNumber }: KindMapping<Kind>,
 ): TrialField[] {
   return Object.entries(FIELDS[kind]).flatMap(([name, field]) => {
     const { key: property, type } = field;
     if (!(writable as ReadonlySet<string>).has(property) || SKIPPED.has(property)) return [];
     const numbers = [...NUMBERS, ...knownValue(records, kind, property)];
-    const values = numeric.has(property) ? numbers : trialValues(records, timezone, name, field);
+    const values = storedAsNumber.has(property) ? numbers : trialValues(records, timezone, name, field);
     const isCleared = type === 'text' || type === 'word' || type === 'ids';
     const empty = isCleared ? field.empty : type === 'boolean' ? !values[0] : undefined;
     return values.length === 0 ? [] : [{ name, property, values, empty }];
@@ -64,7 +64,7 @@ function customFieldsOf(records: SampledRecords, { kind, customFields }: KindMap
     if (!accessor.write || accessor.storedPaths.includes('status')) return [];
     const [name, property] = [`custom_fields.${key}`, `customFields.${key}`];
     if (type === 'boolean') return [{ name, property, values: [true], empty: undefined }];
-    const first = accessor.isNumeric ? NUMBERS : [TEXT];
+    const first = accessor.isStoredAsNumber ? NUMBERS : [TEXT];
     return [{ name, property, values: [...first, ...knownValue(records, kind, property)], empty: '' }];
   });
 }

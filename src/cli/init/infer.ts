@@ -40,6 +40,9 @@ export function plainName(path: string): string {
   return (name.match(/[\p{L}\d]+/gu) ?? []).join('_');
 }
 
+/** `starts`, `startdate`, `eventstart` and `eventstarts` are `start`. But `date` and `us` stay as they are. */
+const stemOf = (word: string): string => word.replace(/(?<=..)(s|date|time)$/, '').replace(/^event/, '');
+
 /**
  * From 0 (not at all) to 1 (the API's own name): the share of the name that is the field's. `ticket_price` fits `cost`
  * better than `price_of_the_hall` does.
@@ -47,8 +50,7 @@ export function plainName(path: string): string {
 export function likeness(path: string, field: string): number {
   const name = plainName(path);
   if (name === field) return 1;
-  // `starts`, `startdate` and `eventstart` are `start`. But `event`, `date` and `us` stay as they are.
-  const words = name.split('_').flatMap((word) => [word, word.replace(/^event(?=.)|(?<=..)(s|date|time)$/g, '')]);
+  const words = name.split('_').flatMap((word) => [word, stemOf(word)]);
   const shares = [field, ...(OTHER_NAMES[field]?.split(' ') ?? [])].map((other) => {
     const wanted = other.split(/[_+]/);
     const length = wanted.join('').length;
@@ -176,9 +178,9 @@ function linkedPosts(
 ): ProposedLink | undefined {
   const isLike = ({ type, base }: ProbedType) => likeness(base, kind) > 0 || likeness(type, kind) > 0;
   for (const field of fields) {
-    const isNamed = likeness(field.path, kind) > 0;
+    const isFieldLike = likeness(field.path, kind) > 0;
     const owner = types.find(
-      (type) => (isNamed || isLike(type)) && refersTo(field, type, site, isNamed && isLike(type)),
+      (type) => (isFieldLike || isLike(type)) && refersTo(field, type, site, isFieldLike && isLike(type)),
     );
     if (owner) return { collection: { posts: owner.base }, link: linkLocation(field) };
   }
@@ -194,20 +196,21 @@ function textOf(kind: Kind, fields: readonly SiteField[]): ProposedLink | undefi
 }
 
 /**
- * Whether the field holds ids of this type's records. `isNamed`: the names of field and type match.
+ * Whether the field holds ids of this type's records.
  *
  *   its ids are those of newest records    result
- *   of no type                             true if `isNamed`
- *   of this type alone                     true; of pages if `isNamed`: 3 and 7 may just as well be terms or users
+ *   of no type                             true if `areBothNamed`
+ *   of this type alone                     true; of pages if `areBothNamed`: 3 and 7 may also be terms or users
  *   of another type, or of several         false
+ * @param areBothNamed whether the names of field and type are both like the kind's: `venue_id`, and the type `places`
  */
-function refersTo(field: SiteField, type: ProbedType, { types }: ProbedSite, isNamed: boolean): boolean {
+function refersTo(field: SiteField, type: ProbedType, { types }: ProbedSite, areBothNamed: boolean): boolean {
   const ids = inferIds(field)?.ids;
   if (!ids) return false;
   const owners = types.filter(({ samples }) => samples.some(({ id }) => ids.includes(Number(id))));
-  if (owners.length === 0) return isNamed;
+  if (owners.length === 0) return areBothNamed;
   const isPage = type.type === 'page' || type.type === 'post';
-  return owners.length === 1 && owners[0] === type && (!isPage || isNamed);
+  return owners.length === 1 && owners[0] === type && (!isPage || areBothNamed);
 }
 
 /** A relation to one record, or a list of ids, in the form of its values. */
@@ -235,8 +238,8 @@ function wordPressTaxonomy(
 }
 
 /**
- * How the mapping reads a field that the operator named: by its values. A text holds every form, so a key without
- * values is a text: WordPress shows nothing of `yes` in a key of booleans, and stores a list in a key of lists.
+ * How the mapping reads a field that the operator named: by its values. Without values, the companion plugin registers
+ * a `meta` key as text: of a boolean WordPress would not show a stored `yes`, and of a list it would not keep `7,8`.
  * @param isLinked whether the kind that the field refers to has records of its own
  */
 export function namedLocation(kind: Kind, field: string, siteField: SiteField, isLinked: boolean): FieldLocation {

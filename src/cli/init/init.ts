@@ -100,7 +100,6 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
 
 type OutputFile = ReturnType<typeof outputFiles>[number];
 
-const SECRET_MODE = 0o600;
 const SECRETS_FILE = 'secrets.env';
 
 /** Of a secret one only its owner may read it. */
@@ -203,7 +202,7 @@ function writeFiles(folder: string, files: readonly OutputFile[], force: boolean
       const file = join(folder, name);
       // Replaces a secret file: an existing one would keep its mode, and another process may have it open.
       if (isSecret) rmSync(file, { force: true });
-      writeFileSync(file, text, isSecret ? { mode: SECRET_MODE, flag: 'wx' } : {});
+      writeFileSync(file, text, isSecret ? { mode: 0o600, flag: 'wx' } : {});
       return file;
     });
   } catch (error) {

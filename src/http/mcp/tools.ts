@@ -25,8 +25,8 @@ const LISTED_PROPERTIES =
   'event_status,event_status_reason,attendance_mode,online_url,categories,tags,venue,organizer';
 
 /**
- * Parameters of lists that are no arguments of tools: they shape a response, bring a copy up to date, or say less well
- * what another one says. Every other filter of the API's table is an argument.
+ * Parameters of lists that are no arguments of tools: they shape a response (`order`), bring a copy up to date
+ * (`modified_after`), or say less well what another says (`starts_after`: `start_date`). Other filters are arguments.
  */
 const OMITTED: ReadonlySet<string> = new Set(
   `strict_dates end_date starts_after ends_before ends_after order orderby fields include exclude slug post post_parent
@@ -55,6 +55,7 @@ function schemaOf(
 ): ListedTool['inputSchema'] {
   const properties = parameters.map((parameter) => {
     const { name, type } = parameter;
+    // The schema of a venue says `object` alone, and the hint what is in it.
     const hint = type.inline && hintOf(type);
     const description = [parameter.description, hint].filter(Boolean).join('. ');
     return [name, { ...parameterSchema(parameter), description }];

@@ -80,9 +80,10 @@ function organizers({ organizer }: PublicEvent): object {
   return named.length === 0 ? {} : { organizer: named };
 }
 
-/** `price` is the lowest one, as Google defines it. */
+/** `price` is the lowest one, as Google defines it. Events of a list have none (`pricesOf`). */
 function offers(event: PublicEvent, isCurrencyKnown: boolean): object {
   const { currency_symbol: symbol, currency_code: code } = event.cost_details;
+  // `10` has no price here if site, record and operator name no currency: the gateway's default `$` is a guess.
   const prices = isCurrencyKnown || symbol + code !== '' ? pricesOf(event) : undefined;
   const free = event.cost === 'Free' || prices?.highest === 0 ? { isAccessibleForFree: true } : {};
   if (!prices) return free;

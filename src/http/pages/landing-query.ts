@@ -27,7 +27,6 @@ export interface LandingQuery {
   /** A search of past events, the latest first. */
   past?: true | undefined;
   event?: number | undefined;
-  /** Ids as text. */
   filters: Partial<Record<Filter, string>>;
 }
 

@@ -88,6 +88,7 @@ ${select('categories', texts.category, texts.allCategories)}
 function eventsSection(view: EventsView): Html {
   const { query, list, ofMonth, language, month } = view;
   const { texts, dates } = language;
+  // The API's total: it counts the events that `eventList` leaves out, and is 0 on a page after the last one.
   const announced = language.counted(texts.eventCount, list.total);
   // The page has both, if the visitor has chosen none: `landing.css` hides one by the `data-view` of the page.
   const shown: Record<View, { title: string; content: Html } | undefined> = {

@@ -50,7 +50,6 @@ interface TicketOptions {
   free?: string;
 }
 
-/** How the API says that an event is free. */
 const FREE = 'Free';
 
 const isZero = (text: string): boolean => text.trim() !== '' && Number(text) === 0;

@@ -28,7 +28,7 @@ const numericText = ({ decimal }: NumberOptions): Codec => ({
       throw new UnrepresentableValue(`only a number of at most ${MAX_DIGITS} digits can be stored here`);
     return decimal === undefined ? Number(text) : text.replace('.', decimal);
   },
-  isNumeric: true,
+  isStoredAsNumber: true,
 });
 
 /** Without an exponent, which readers of a cost would take for a second number. */
