@@ -3,7 +3,7 @@
 import { adminUrl, loadConfig, SETTINGS, settingsWithoutSecrets } from '../config.ts';
 import { loadMapping, mappingNames } from '../mapping/load.ts';
 import { flag, optionsHelp, parseOptions, textOption } from './command-line.ts';
-import { INIT_HELP, INIT_OPTIONS, parseAddress, parseInitOptions } from './init/options.ts';
+import { INIT_HELP, INIT_OPTIONS, parseInitOptions, parseWebhookUrl } from './init/options.ts';
 import { columns } from './table.ts';
 
 export interface Command {
@@ -148,7 +148,7 @@ Mappings: ${mappingNames().join(', ')}
       const config = values.config === undefined ? undefined : loadConfig({ file: values.config, env: process.env });
       const mapping = loadMapping(values.mapping ?? config?.mapping ?? 'wordpress-meta');
       const webhookSecret = values['webhook-secret'] ?? config?.webhook.secret;
-      const options = { webhookUrl: parseAddress('--webhook-url', values['webhook-url']), webhookSecret };
+      const options = { webhookUrl: parseWebhookUrl(values['webhook-url']), webhookSecret };
       process.stdout.write(SITE_PLUGINS[mapping.cms].text(mapping, options));
       return 0;
     },

@@ -41,7 +41,8 @@ export async function serve(configFile: string | undefined): Promise<number> {
   exitOnUncaught(gateway, log);
   reloadOnHangup(gateway, configFile, say);
   const { url, adminUrl } = await gateway.start();
-  say('info', `serving ${config.mounts.map((mount) => url + mount).join(' and ')}`);
+  const addresses = config.mounts.map((mount) => url + mount).join(' and ');
+  say('info', `listening on port ${config.listen.port}, serving ${addresses}`);
   say('info', `pages at ${url}/ and ${url}/docs; state at ${adminUrl}/status`);
   say('info', `${await signalled}: finishing requests in flight; a second signal exits immediately`);
   void nextSignal().then(() => process.exit(1));

@@ -48,7 +48,7 @@ describe('the inspector', () => {
       called[name] = content[0].text;
     }
     expect(Object.keys(called)).to.deep.equal(tools.map((tool: { name: string }) => tool.name));
-    expect(called.get_event).to.include('Event 101: Concert 1\n2027-01-01 19:00 to 2027-01-01 21:00');
+    expect(called.get_event).to.include('Event 101: Concert 1\n2027-01-01 19:00 to 21:00 (');
     expect(called.cancel_event).to.include('Cancelled: Late');
   });
 });

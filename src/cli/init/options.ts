@@ -87,8 +87,8 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     fields: parseFields(values.field ?? []),
     dateFormat: parseFormat(values['date-format']),
     seconds: parseSeconds(values.seconds),
-    publicUrl: parseAddress('--public-url', values['public-url']),
-    webhookUrl: parseAddress('--webhook-url', values['webhook-url']),
+    publicUrl: parseAddress('--public-url', values['public-url'], 'https://calendar.example.org'),
+    webhookUrl: parseWebhookUrl(values['webhook-url']),
     out: values.out ?? INIT_OPTIONS.out.default,
     force: values.force === true,
     yes: values.yes === true,
@@ -118,10 +118,18 @@ function parseSource(text: string): Omit<SourceSettings, 'name'> | undefined {
 }
 
 /** The address in an option. Throws `ConfigError` for anything else: files of code and configuration will hold it. */
-export function parseAddress(option: string, text: string | undefined): string | undefined {
+function parseAddress(option: string, text: string | undefined, example: string): string | undefined {
   if (text !== undefined && !isWebAddress(text))
-    throw new ConfigError(option, 'is not a web address', 'Write all of it, such as http://10.0.0.5:3001.');
+    throw new ConfigError(option, 'is not a web address', `Write all of it, such as ${example}.`);
   return text;
+}
+
+export function parseWebhookUrl(text: string | undefined): string | undefined {
+  const example = 'http://10.0.0.5:3001/-/changes';
+  const url = parseAddress('--webhook-url', text, example);
+  if (url !== undefined && new URL(url).pathname === '/')
+    throw new ConfigError('--webhook-url', 'has no path', `The gateway takes webhooks at /-/changes: ${example}.`);
+  return url;
 }
 
 function parseFormat(text: string | undefined): string | undefined {
