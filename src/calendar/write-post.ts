@@ -54,7 +54,7 @@ async function ofExisting<T>(kind: PostKind, id: number, request: ApiRequest, ca
     const { replica, permissions } = request.services;
     // An author who names the venue of another as an event gets a 403: the permission is checked first.
     const other = kindOf(replica.db, id);
-    if (other && getRecord(replica.db, other, id)?.author !== request.actor.account?.userId)
+    if (other && other !== kind && getRecord(replica.db, other, id)?.author !== request.actor.account?.userId)
       await permissions.demand('editOthers', other, request.actor);
     throw await missingPost(kind, id, request);
   }

@@ -104,7 +104,7 @@ export const listedStatus: ParamType = {
   hint: 'Write publish. Who may edit may also write draft, pending, private, future or trash.',
   // Blanks may stand beside the commas alone: `draft, pending`, and not ` draft`.
   accepts(value) {
-    const items = Array.isArray(value) ? value : String(value).split(/\s*,\s*/);
+    const items = Array.isArray(value) ? value : String(value).split(/(?<!\s)\s*,\s*/);
     return parseList(value).length > 0 && !items.some((item) => /^\s|\s$/.test(String(item)));
   },
   verify: (value, { isStaff }) =>
@@ -246,13 +246,16 @@ export const changeToken: ParamType = {
   },
 };
 
+/** As PHP's DateTimeZone: it takes ` Europe/Paris`, and no line break. */
+const zoneName = (text: string): string => text.replace(/^[ \t]+/, '');
+
 /** A time zone, or `''` or `'0'` for that of the site. */
 export const timeZone: ParamType = {
   schema: { type: 'string' },
   hint: 'Write a time zone such as Europe/Berlin or UTC+2.',
-  accepts: (value) => isEmpty(value) || (typeof value === 'string' && parseZone(value.trimStart()) !== undefined),
+  accepts: (value) => isEmpty(value) || (typeof value === 'string' && parseZone(zoneName(value)) !== undefined),
   jsonType: 'string',
-  parse: (value) => (isEmpty(value) ? '' : String(value).trimStart()),
+  parse: (value) => (isEmpty(value) ? '' : zoneName(String(value))),
 };
 
 // Records, users and images
@@ -380,7 +383,8 @@ const isTermList = isListOf((item) => typeof item !== 'object' && !isEmpty(item)
 
 /** Whether a category can be meant as a parent. `7` is an id, also if a category has it as its slug; `7.0` is none. */
 async function isCategory(value: unknown, checks: ReferenceChecks): Promise<boolean> {
-  const id = /^[\s\d+]+$/.test(String(value)) ? parsePositiveInteger(value) : undefined;
+  const id = parsePositiveInteger(value);
+  if (id !== undefined && !/^[\s\d+]+$/.test(String(value))) return false;
   return id === undefined
     ? (await checks.findTerm('category', String(value))) !== undefined
     : checks.exists('category', id);
@@ -498,12 +502,12 @@ function isListOf(isValid: (item: unknown) => boolean): (value: unknown) => bool
 
 /** `//user:password@host:port`, with the host and the port to be read. The host may be `[::1]`. */
 const AUTHORITY =
-  /^\/\/(?:(?:[\w.~!$&'()*+,;=:-]|%[\da-f]{2})*@)?(\[[^/?#@]*\]|[^:/?#@]+)(?::(\d[^/?#@]{0,4})?)?(?=[/?#]|$)/i;
+  /^\/\/(?:(?:[\w.~!$&'()*+,;=:-]|%[\da-f]{2})*@)?(\[[^/?#@]*\]|[^:/?#@]+)(?::(\d[^:/?#@]{0,4})?)?(?=[/?#]|$)/i;
 
 /** As PHP's FILTER_VALIDATE_URL: an ASCII text with a scheme, and with a host if the scheme has one. */
 function isUrl(text: string): boolean {
   const [, scheme = '', rest = ''] = /^([a-z0-9+.-]+):([\x21-\x7e]*)$/i.exec(text) ?? [];
-  if (/^(?:(?:mailto|news|file):(?!\/\/)|file:\/\/\/)/i.test(text)) return scheme !== '';
+  if (/^(?:(?:mailto|news|file):(?!\/\/|\d{1,5}(?:\/|$))|file:\/\/\/)/.test(text)) return scheme !== '';
   const [, host = '', port = '0'] = AUTHORITY.exec(rest) ?? [];
   if (host === '' || Number.parseInt(port, 10) > 65_535) return false;
   if (!/^https?$/i.test(scheme)) return true;

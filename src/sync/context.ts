@@ -164,6 +164,8 @@ export function loadMemory(replica: Replica, nowMs: number) {
       toRead: new Set<number>(),
       /** Images that records refer to and the CMS does not have. */
       notInCms: new Set<number>(),
+      /** Polls in a row whose list of images came, and not the images. */
+      failures: 0,
       /** Version of the replica in which no image is missing but those of `notInCms`. */
       completeAtVersion: undefined as number | undefined,
     },

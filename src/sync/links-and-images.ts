@@ -86,9 +86,11 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   try {
     await refreshImages(context, requested);
     Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
+    media.failures = 0;
   } catch (error) {
+    media.failures += 1;
     // An image that the CMS cannot send must not fail every poll: the next ones leave these images to the scan.
-    if (isAboutImages(error)) Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
+    if (isAboutImages(error) || media.failures >= 3) Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
     else for (const id of requested) media.toRead.add(id);
     throw error;
   }

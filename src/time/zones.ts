@@ -15,7 +15,7 @@ export type Zone =
 export const utcZone: Zone = { kind: 'fixed', minutes: 0 };
 
 const MINUTE_MS = 60_000;
-const UTC_TEXT = /^UTC(?:\s*([+-]?)(\d{1,2})(?::([0-5]\d)|(\.\d{1,4}))?)?$/;
+const UTC_TEXT = /^UTC(?:[ \t]*([+-]?)(\d{1,2})(?::([0-5]\d)|(\.\d{1,4}))?)?$/;
 const OFFSET_TEXT = /^(?:GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?$/;
 
 /** `EST -300 EDT -240`. */

@@ -115,6 +115,8 @@ describe('permissions', () => {
       expect(await answer(21, 'author')).to.deep.equal([403, 'rest_forbidden']);
       expect(await answer(21, 'editor')).to.deep.equal([400, 'rest-invalid-event-id']);
       expect(await answer(22, 'author')).to.deep.equal([400, 'rest-invalid-event-id']);
+      // The CMS has deleted this event, and the replica does not know it yet.
+      expect(await answer(1, 'author')).to.deep.equal([400, 'rest-invalid-event-id']);
     }
   });
 

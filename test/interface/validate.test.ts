@@ -17,6 +17,7 @@ describe('validation', () => {
       organizer(8),
       term('category', 3),
       term('category', 5, { slug: '77' }),
+      term('category', 6, { slug: '3e0' }),
       term('tag', 4),
     ]);
   });
@@ -137,7 +138,7 @@ describe('validation', () => {
         '',
         '0',
       ].concat([' Europe/Paris', 'UTC +2']),
-      invalid: ['Mars/Base', 'local', 'utc+2', 'UTC ', 'Europe/Paris ', 5, true],
+      invalid: ['Mars/Base', 'local', 'utc+2', 'UTC ', 'Europe/Paris ', '\nEST', '\u00a0EST', 'UTC\n2', 5, true],
       mistyped: ['string', [null, 0, false, [], {}]],
     },
     all_day: {
@@ -194,6 +195,10 @@ describe('validation', () => {
           'http://a\\b.example',
           'http://a@b@c.example',
           'http://u%zz@a.example',
+          'http://a.example:80:80',
+          'mailto:1/2',
+          'file:80',
+          'MAILTO:/x',
           5,
           true,
         ],
@@ -277,7 +282,7 @@ describe('validation', () => {
     expectInvalid(await gateway.request('/categories?parent=77'), 'parent');
   });
 
-  it('a decimal as parent is no id', async () => {
+  it('a decimal as parent is no id, and no slug', async () => {
     for (const parent of ['3.0', '3e0']) {
       expectInvalid(await gateway.request('/categories', { as: 'admin', json: { name: 'x', parent } }), 'parent');
       expectInvalid(await gateway.request(`/categories?parent=${parent}`), 'parent');

@@ -249,6 +249,25 @@ describe('poll', () => {
     expect(states).to.deep.equal(['stale', 'live', 'live', 'live', 'live']);
   });
 
+  it('leaves an image to the scan whose reads time out, and deletes what the CMS has deleted', async () => {
+    site = await syncedSite();
+    for (let n = 0; n < 6; n += 1) await site.poll();
+    site.cms.replaceMedia(5);
+    site.cms.beforeRequest = ({ base, ids }) => {
+      if (base === 'media' && ids !== undefined) throw new CmsUnavailable('timeout', 'The CMS did not answer.');
+    };
+    const { id } = site.cms.createPost('events');
+    await site.sync.fetchChanged([{ kind: 'event', id }]);
+    site.cms.erase(id);
+    const states: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      await site.poll();
+      states.push(site.sync.status().state);
+    }
+    expect(states).to.deep.equal(['stale', 'unreachable', 'unreachable', 'live', 'live']);
+    expect(titleOf(site.replica, 'event', id)).to.equal(undefined);
+  });
+
   it('reads an image that was modified again after a timeout, and after a 502 of a proxy', async () => {
     site = await syncedSite();
     for (const failure of [
