@@ -7,7 +7,7 @@ import { isObject, setAt, valueIn } from '../model/json.ts';
 import { DAY_MS, wallAfter } from '../time/wall-time.ts';
 import { dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
-import { parseDateFormat } from './date-format.ts';
+import { type DateFormat, parseDateFormat } from './date-format.ts';
 import type { Codec, FieldAccessor, WriteTarget } from './field-accessor.ts';
 import { type DatePartSpec, type FieldSpec, fieldSpecOf, type LocationSpec } from './mapping-file.ts';
 import {
@@ -192,11 +192,14 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
   if (format.whyWriteOnly !== undefined) throw new MappingFieldError(`${pointer}/parts`, format.whyWriteOnly);
   const codec = dateTimeCodec(format, 'event');
   const paths = parts.map((part, index) => parseWritablePath(part.at, `${pointer}/parts/${index}/at`));
+  const dayFormat = parts.map((part) => parseDateFormat(part.format)).find(isFormatOfDays);
+  const dayAt = parts.findIndex((part) => part.format === dayFormat?.text);
+  const dayCodec = dayFormat && dateTimeCodec(dayFormat, 'event');
   return {
     read: (cmsRecord, zones) => {
       const texts = paths.map((path, index) => readPart(cmsRecord, path, parts[index]!.format));
-      // A date without a time is a whole day: the other parts are blank then.
-      return codec.read(texts.join('\n'), zones) ?? codec.read(texts.find((text) => text !== '') ?? '', zones);
+      // A day without a time, `20270501` and a blank text, is a whole day.
+      return codec.read(texts.join('\n'), zones) ?? dayCodec?.read(texts[dayAt], zones);
     },
     write: (value, { body, zones }) => {
       const texts = value === '' ? undefined : String(codec.write(value, zones)).split('\n');
@@ -207,6 +210,10 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
     needsZone: codec.needsZone === true,
   };
 }
+
+/** `Ymd`, and not `H:i`. */
+const isFormatOfDays = (format: DateFormat | string): format is DateFormat =>
+  typeof format !== 'string' && format.whyWriteOnly === undefined;
 
 /** Such as a day, and `half past seven` as its time. The gateway then reads the day alone. */
 export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: CmsRecord): boolean {

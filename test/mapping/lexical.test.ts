@@ -43,6 +43,11 @@ describe('HTML as rich text of Lexical', () => {
       'list:ul(listitem("a") listitem(list:ol(listitem("b"))) listitem("c" linebreak "d")) paragraph("e")',
     ],
     [
+      'text after a paragraph, in an item and in a quote, on a line of its own',
+      '<ul><li><p>a</p>b</li></ul><blockquote><p>q</p>\n<i>r</i> s</blockquote>',
+      'list:ul(listitem("a" linebreak "b")) quote("q" linebreak "r"/2 " s")',
+    ],
+    [
       'lists with white space between their tags, as editors write them',
       '<ol>\n  <li>a</li>\n  <li>b\n    <ul>\n<li>c</li>\n</ul>\n</li>\n</ol>\n<p>e</p>',
       'list:ol(listitem("a") listitem("b") listitem(list:ul(listitem("c")))) paragraph("e")',

@@ -11,7 +11,7 @@ const { event } = mappingWith({
   end_date: { parts: [day, { at: 'acf.end_time', format: 'H:i:s' }] },
 }).kinds;
 
-const stored = (start_time: string, end_time: unknown) => ({
+const stored = (start_time: unknown, end_time: unknown) => ({
   id: 1,
   acf: { event_date: '20270110', start_time, end_time },
 });
@@ -35,6 +35,14 @@ describe('an event with one day, a start time and an end time', () => {
     });
     expect(event.read(stored('20:00:00', '00:00:00'), site).end).to.equal('2027-01-11 00:00:00');
     expect(event.read(stored('20:00:00', '23:00:00'), site).end).to.equal('2027-01-10 23:00:00');
+  });
+
+  it('is a whole day if it has no time', () => {
+    for (const none of ['', null, undefined])
+      expect(event.read(stored(none, none), site)).to.include({
+        start: '2027-01-10 00:00:00',
+        end: '2027-01-10 00:00:00',
+      });
   });
 
   it('ends when it starts if it has no end time', () => {

@@ -133,21 +133,28 @@ function list(tag: 'ul' | 'ol', children: readonly HtmlNode[], format: number): 
 
 /** A list in an item is an item of its own: of `<li>Soup<ul>...</ul>Tea</li>`, the contents are Soup, the list, Tea. */
 function contentsOfItems(nodes: readonly HtmlNode[], format: number): LexicalNode[][] {
-  const contents: LexicalNode[][] = [[]];
+  const contents: LexicalNode[][] = [];
+  let texts: HtmlNode[] = [];
   for (const node of nodes)
-    if (typeof node !== 'string' && (node.name === 'ul' || node.name === 'ol'))
-      contents.push([list(node.name, node.children, format)], []);
-    else contents.at(-1)!.push(...linesOf([node], format));
-  return contents;
+    if (typeof node !== 'string' && (node.name === 'ul' || node.name === 'ol')) {
+      contents.push(linesOf(texts, format), [list(node.name, node.children, format)]);
+      texts = [];
+    } else texts.push(node);
+  return [...contents, linesOf(texts, format)];
 }
 
-/** The texts in a quote, a heading or an item: each paragraph is a line. */
-const linesOf = (nodes: readonly HtmlNode[], format: number): LexicalNode[] =>
-  nodes.flatMap((node) =>
-    typeof node === 'string' || !node.hasBlock
-      ? textsOf(node, format)
-      : [LINE_BREAK, ...linesOf(node.children, format)],
-  );
+/** The texts in a quote, a heading or an item: each paragraph is a line, and what follows one, as in `<p>Soup</p>Tea`. */
+function linesOf(nodes: readonly HtmlNode[], format: number): LexicalNode[] {
+  let isAfterBlock = false;
+  return nodes.flatMap((node) => {
+    const isBlock = typeof node !== 'string' && node.hasBlock;
+    if (isAfterBlock && typeof node === 'string' && node.trim() === '') return [];
+    const content = isBlock ? linesOf(node.children, format) : textsOf(node, format);
+    const line = isBlock || isAfterBlock ? [LINE_BREAK, ...content] : content;
+    isAfterBlock = isBlock;
+    return line;
+  });
+}
 
 function textsOf(node: HtmlNode, format: number): LexicalNode[] {
   if (typeof node === 'string') {
