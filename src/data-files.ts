@@ -55,6 +55,6 @@ export function dataDirError(file: string, error: unknown): Error {
     'dataDir (CALENDAR_DATA_DIR)',
     `${file} cannot be used: ${(error as Error).message}`,
     `Name a directory that the user with id ${process.getuid?.()} may write, on a disk with room; ` +
-      `${basename(file)} in it must be a file of it.`,
+      `${basename(file)} in it must be a file of this user.`,
   );
 }

@@ -62,7 +62,7 @@ function findEvents(
     venue: values.venue,
     organizer: values.organizer,
     featured: values.featured === undefined ? undefined : Number(values.featured),
-    // A word without effect may come from a client of the original, whose URLs lack it.
+    // `asc` is the default, and other words have no effect: the original's URLs lack them too.
     order: values.order === 'desc' ? 'desc' : undefined,
     orderby: values.orderby,
   };

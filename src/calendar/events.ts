@@ -34,8 +34,8 @@ export const events = {
     if (request.isDryRun) return dryRunResult('create', checked, input);
     const fields = await createTargets(write, checked);
     const created = await save(write, fields);
-    // WordPress sets the `modified` of a new event to the publication date that was sent, and `modified_after` would
-    // miss the event. The Events Calendar saves a sticky event a second time, so that its `modified` is now.
+    // As The Events Calendar does, a sticky event is saved a second time, so that its `modified` is now. Of any other,
+    // WordPress sets `modified` to the publication date that was sent.
     const needsSecondSave = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
     const record = needsSecondSave ? await save({ ...write, stored: created }, { sticky: true }) : created;
     return { status: 201, body: await asActorSees(record, request, { unlocked: true }) };

@@ -79,7 +79,7 @@ export function organizerJsonLd(organizer: OrganizerRecord, image?: string): Jso
   };
 }
 
-/** As on a page of WordPress: `Private: Back room`; with the password `Protected: Back room`. */
+/** As on a page of WordPress: `Private: Back room`; of an unlocked venue or organizer `Protected: Back room`. */
 function withStatus(post: EventRecord | LinkedRecord, title: string): string {
   if (post.protected) return `Protected: ${title}`;
   return post.status === 'private' ? `Private: ${title}` : title;

@@ -25,7 +25,7 @@ const formKey = (form: Form, { baseUrl }: Audience): string => `${form} ${baseUr
 /** Properties of a serialized event that hold other records, and their kinds. */
 const SHOWN_KINDS = { venue: 'venue', organizer: 'organizer', categories: 'category', tags: 'tag' } as const;
 
-/** Cache tags of the records in a serialized record. The JSON has only those that the public may see. */
+/** Cache tags of the records in a serialized record. Used of public ones alone, which show no others. */
 function shownCacheTags(kind: Kind, json: JsonObject): string[] {
   if (kind !== 'event') return [];
   return Object.entries(SHOWN_KINDS).flatMap(([property, shownKind]) =>

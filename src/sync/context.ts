@@ -79,7 +79,7 @@ export function markDirty({ kinds }: SyncMemory, kind: Kind, ids: Iterable<numbe
 /** More records than change while one request is under way. */
 const MAX_CHANGED = 10_000;
 
-/** Notes a change by this gateway, a webhook or another gateway. */
+/** Notes a change by this gateway, a webhook or another gateway: responses to the requests until now are outdated. */
 export function noteChange(memory: SyncMemory, kind: KindOrImage, id: number): void {
   memory.lastReadMark += 1;
   memory.changedAt.set(`${kind} ${id}`, memory.lastReadMark);

@@ -59,7 +59,7 @@ const HIDDEN_EVENTS =
  *     a preset fits (`fittingPreset`)                 the preset
  *     a type (that of --event-type) has a start       a mapping made for the type
  *     a type looks like events, or is named           undefined: only the operator can tell
- *     a plugin is unreadable, or named `my-events`    undefined
+ *     an unsupported plugin, or one named `my-events` undefined
  *     none of these                                   the companion plugin's own types
  *
  * Throws `ConfigError` if a collection, field or mapping that the operator named does not fit the site.

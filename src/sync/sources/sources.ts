@@ -219,6 +219,7 @@ export class Sources {
   /** Resolves after a pass that begins from now on. */
   #combine(): Promise<void> {
     this.#nextPass ??= this.#work.execute(async () => {
+      // If the work is free, `execute` runs this at once: the assignment above has to come first.
       await nextTurn();
       this.#nextPass = undefined;
       const { replica, site, sources } = this.#options;
