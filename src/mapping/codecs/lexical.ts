@@ -143,7 +143,7 @@ function contentsOfItems(nodes: readonly HtmlNode[], format: number): LexicalNod
   return [...contents, linesOf(texts, format)];
 }
 
-/** The texts in a quote, a heading or an item: each paragraph is a line, and what follows one, as in `<p>Soup</p>Tea`. */
+/** The texts in a quote, a heading or an item: each paragraph is a line, and what follows one: `<p>Soup</p>Tea`. */
 function linesOf(nodes: readonly HtmlNode[], format: number): LexicalNode[] {
   let isAfterBlock = false;
   return nodes.flatMap((node) => {
