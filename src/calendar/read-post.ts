@@ -126,7 +126,7 @@ async function unlock<K extends PostKind>(
 async function lookUpPost<K extends PostKind>(kind: K, id: number, request: ApiRequest): Promise<RecordOf[K]> {
   const { mapping, lookupLimit, replica } = request.services;
   if (!mapping.kinds[kind]) throw unknownId(kind, id);
-  // Of an event that was public and is in the trash, which the CMS hides as any other.
+  // The CMS hides an event in the trash as it hides a draft. The journal knows that this one was public.
   const isCancelled = () => kind === 'event' && replica.journal.cancelled(id) !== undefined;
   const refuse = async (error: CmsRejected): Promise<never> => {
     if (error.status === 401 || error.status === 403) throw isCancelled() ? noLongerAvailable() : notAccessible(kind);

@@ -76,9 +76,9 @@ export class Peers implements PeersPort {
    */
   #lostUntil: string | undefined;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
-  /** What `#reread` reads now, because an entry names it: 12. `changed` tells what else it reads, and 12 not again. */
+  /** The records that `#reread` reads now, because an entry names them. `changed` does not tell them again. */
   readonly #rereading = new Set<string>();
-  /** Set in the calls that `#reread` makes. A poll at the same time lacks it: what that changes of 12 is told. */
+  /** Set in the calls that `#reread` makes. A poll that runs beside them lacks it, and tells what it changes. */
   readonly #isReread = new AsyncLocalStorage<true>();
 
   // Writing: what this gateway tells.

@@ -219,37 +219,26 @@ describe('poll', () => {
     expectInSync(site);
   });
 
-  it('fails once, and not again until the scan, if the CMS cannot send an image', async () => {
-    site = await syncedSite();
-    for (let n = 0; n < 6; n += 1) await site.poll();
-    site.cms.deleteMedia(5);
-    site.cms.beforeRequest = ({ base, ids }) => {
-      if (base === 'media' && ids !== undefined) throw new CmsUnavailable('status', 'The CMS answered with 500.');
-    };
-    const states: string[] = [];
-    for (let n = 0; n < 5; n += 1) {
-      await site.poll();
-      states.push(site.sync.status().state);
-    }
-    expect(states).to.deep.equal(['stale', 'live', 'live', 'live', 'live']);
-  });
+  for (const [what, change] of [
+    ['deleted', () => site.cms.deleteMedia(5)],
+    ['modified', () => site.cms.replaceMedia(5)],
+  ] as const)
+    it(`fails once, and not again until the scan, if the CMS cannot send an image that was ${what}`, async () => {
+      site = await syncedSite();
+      for (let n = 0; n < 6; n += 1) await site.poll();
+      change();
+      site.cms.beforeRequest = ({ base, ids }) => {
+        if (base === 'media' && ids !== undefined) throw new CmsUnavailable('status', 'The CMS answered with 500.');
+      };
+      const states: string[] = [];
+      for (let n = 0; n < 5; n += 1) {
+        await site.poll();
+        states.push(site.sync.status().state);
+      }
+      expect(states).to.deep.equal(['stale', 'live', 'live', 'live', 'live']);
+    });
 
-  it('fails once, and not again until the scan, if the CMS cannot send an image that was modified', async () => {
-    site = await syncedSite();
-    for (let n = 0; n < 6; n += 1) await site.poll();
-    site.cms.replaceMedia(5);
-    site.cms.beforeRequest = ({ base, ids }) => {
-      if (base === 'media' && ids !== undefined) throw new CmsUnavailable('status', 'The CMS answered with 500.');
-    };
-    const states: string[] = [];
-    for (let n = 0; n < 5; n += 1) {
-      await site.poll();
-      states.push(site.sync.status().state);
-    }
-    expect(states).to.deep.equal(['stale', 'live', 'live', 'live', 'live']);
-  });
-
-  it('leaves an image to the scan whose reads time out, and deletes what the CMS has deleted', async () => {
+  it('leaves an image whose reads time out to the scan, and deletes what the CMS has deleted', async () => {
     site = await syncedSite();
     for (let n = 0; n < 6; n += 1) await site.poll();
     site.cms.replaceMedia(5);

@@ -137,7 +137,7 @@ describe('a generated mapping', () => {
     expect(named(three)?.isSeenOnSite).to.equal(false);
   });
 
-  it('refuses a named time of day that nobody can read, beside a day that the site does not show yet', () => {
+  it('refuses a named time of day that it cannot read, also while the site does not show the day', () => {
     const gig = type('gig', 'gigs', [{ id: 5, meta: { gig_time: 'in the evening' } }]);
     const decisions = { eventType: 'gigs', fields: { 'event.start_date': 'meta.gig_day,meta.gig_time' } };
     expect(() => propose(site([gig]), decisions)).to.throw(/meta\.gig_time has no value that init can read: in the/);
