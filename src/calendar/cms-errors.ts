@@ -8,6 +8,7 @@ import {
   invalidCredentials,
   invalidParam,
   invalidParams,
+  type ParamError,
   termNameTaken,
   unavailableError,
   upstreamAway,
@@ -17,8 +18,8 @@ import { isPostKind, isTermKind, type Kind } from '../model/records.ts';
 interface ErrorContext {
   kind: Kind;
   id?: number | undefined;
-  /** Path in the CMS record (`meta.day`) -> the parameters that are stored there, of those that were sent. */
-  parametersAt?: ((path: string) => string[]) | undefined;
+  /** Path in the CMS record (`meta.day`) -> the parameters that are stored there: those sent, or if none was, all. */
+  parametersAt?: ((path: string) => ParamError[]) | undefined;
 }
 
 /** No record has this id. Only events have an error code of their own for it. */
@@ -94,19 +95,21 @@ function conflictError(error: CmsRejected, kind: Kind): ApiError {
 }
 
 /**
- * Names the API parameters of the fields that the CMS names: `start_date` for `meta.day`, `venue` for the `title` of a
- * venue. The error is generic if there are none.
+ * Names the API parameters of the fields that the CMS names. The error is generic if there are none:
+ *
+ *   meta.day, of an event        start_date
+ *   acf.street, of a venue       address, even if the body lacks it: the site requires it
+ *   title, of a new venue        venue
  */
 function invalidFields(error: CmsRejected, { kind, parametersAt }: ErrorContext, message?: string): ApiError {
   const titleParameter = kind === 'event' ? 'title' : isTermKind(kind) ? 'name' : kind;
-  const names = new Set(
-    error.fields.flatMap((field) => {
-      const parameters = parametersAt?.(field) ?? [];
-      if (parameters.length > 0) return parameters;
-      return field === 'title' || field === 'name' ? [titleParameter] : [];
-    }),
-  );
-  if (names.size === 0) return genericError(error);
-  const errors = [...names].map((name) => ({ name, message }));
-  return invalidParams(errors, { data: { upstream_code: error.code }, cause: error });
+  const errors = new Map<string, ParamError>();
+  for (const field of error.fields) {
+    const isTitle = field === 'title' || field === 'name';
+    const titleAlone = isTitle ? [{ name: titleParameter }] : [];
+    const stored = parametersAt?.(field) ?? [];
+    for (const one of stored.length > 0 ? stored : titleAlone) errors.set(one.name, { message, ...one });
+  }
+  if (errors.size === 0) return genericError(error);
+  return invalidParams([...errors.values()], { data: { upstream_code: error.code }, cause: error });
 }

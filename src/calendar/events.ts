@@ -243,7 +243,7 @@ async function createTerm(kind: TermKind, name: string, request: ApiRequest): Pr
     return (await request.services.cmsRecords.create(kind, { name }, request)).id;
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.existingId === undefined)
-      throw cmsToApiError(error, { kind, parametersAt: () => [PLURALS[kind]] });
+      throw cmsToApiError(error, { kind, parametersAt: () => [{ name: PLURALS[kind] }] });
     // The replica may lack the term, which the response shows from there: this reads it.
     await existingTermIds(kind, [error.existingId], request);
     return error.existingId;

@@ -3,8 +3,8 @@
 
 import type { CmsRecord } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
-import { invalidParam } from '../interface/errors.ts';
-import { copiedFields } from '../interface/fields.ts';
+import { invalidParam, type ParamError } from '../interface/errors.ts';
+import { BODY_PARAMETERS, copiedFields } from '../interface/fields.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { FieldsOf, PostFields, PostKind, RecordOf } from '../model/records.ts';
 import { getRecord, kindOf } from '../store/records.ts';
@@ -60,6 +60,8 @@ async function ofExisting<T>(kind: PostKind, id: number, request: ApiRequest, ca
   }
 }
 
+const NOT_SENT = 'It was not sent, and the site refuses the record without it.';
+
 /**
  * Runs calls of a write. Their errors name the parameters of the fields that the CMS rejects. Throws 403 first if the
  * mapping has the kind or the record for reading only.
@@ -70,11 +72,16 @@ function withWriteErrors<T>(
 ): Promise<T> {
   const id = stored?.id;
   const { writtenPathsByField } = writableMapping(request.services, kind, id);
-  const parametersAt = (path: string): string[] =>
-    [...writtenPathsByField]
+  const parametersAt = (path: string): ParamError[] => {
+    const stored = [...writtenPathsByField]
       .filter(([, paths]) => paths.includes(path))
-      // A custom field is a part of one parameter: `customFields.door_time`.
-      .flatMap(([field]) => input.parameterOf[String(field).split('.', 1)[0]!] ?? []);
+      // A custom field is a part of one parameter: `customFields.seats`.
+      .map(([field]) => String(field).split('.', 1)[0]!);
+    const sent = stored.flatMap((field) => input.parameterOf[field] ?? []);
+    if (sent.length > 0) return sent.map((name) => ({ name }));
+    const declared = BODY_PARAMETERS[kind].filter(({ name, recordKey = name }) => stored.includes(recordKey));
+    return declared.map(({ name }) => ({ name, message: NOT_SENT }));
+  };
   return withApiErrors({ kind, id, parametersAt }, calls);
 }
 

@@ -52,7 +52,11 @@ describe('a value that the CMS refuses', () => {
     expect(await namesOf('details', { website: 'https://club.example' })).to.deep.equal(['website']);
   });
 
-  it('is named by no field that the request did not send', async () => {
-    expect(await namesOf('ticket', {})).to.deep.equal([]);
+  it('is named by the field that the request did not send, if it sent none that is stored there', async () => {
+    refused = 'ticket';
+    const { status, body } = await gateway.request('/events', { as: 'admin', json: EVENT });
+    expect([status, body.code, body.message]).to.deep.equal([400, 'rest_invalid_param', 'Invalid parameter(s): cost']);
+    const reason = 'It was not sent, and the site refuses the record without it.';
+    expect(body.data.params).to.deep.equal({ cost: reason });
   });
 });

@@ -93,9 +93,10 @@ const isBeforeWrite = (status: number, code: string, data: CmsRecord): boolean =
  *     {meta: 'meta.start is not ...'}                      meta, meta.start
  *     {acf: 'acf[price] is not ...'}                       acf, acf.price
  *     {acf: 'price is a required property of acf.'}        acf, acf.price: was not sent, as `details` says
- *     ['title'] (rest_missing_callback_param)              none
+ *     ['title'] (rest_missing_callback_param)              title
  */
 function invalidFields({ params, details }: CmsRecord): string[] {
+  if (Array.isArray(params)) return params.map(String);
   return Object.entries(isObject(params) ? params : {}).flatMap(([key, message]) => {
     const first = typeof message === 'string' ? message.split(' ', 1)[0]! : '';
     const detail = isObject(details) ? details[key] : undefined;
