@@ -75,7 +75,7 @@ function withWriteErrors<T>(
   const parametersAt = (path: string): ParamError[] => {
     const stored = [...writtenPathsByField]
       .filter(([, paths]) => paths.includes(path))
-      // A custom field is a part of one parameter: `customFields.seats`.
+      // A custom field is a part of one parameter: `customFields.last_bus`.
       .map(([field]) => String(field).split('.', 1)[0]!);
     const sent = stored.flatMap((field) => input.parameterOf[field] ?? []);
     if (sent.length > 0) return sent.map((name) => ({ name }));

@@ -181,7 +181,7 @@ export const linkedWebsite: ParamType = {
 /** Texts by name: the custom fields by which a list filters. The use case knows the names. */
 export const textsByName: ParamType = {
   schema: { type: 'object', additionalProperties: { type: 'string' } },
-  hint: 'Write texts by name: custom_fields[door_time]=19:00.',
+  hint: 'Write texts by name: custom_fields[last_bus]=19:00.',
   accepts: (value) =>
     isObject(value) &&
     Object.values(value).every(

@@ -6,7 +6,7 @@ import type { FieldAccessor } from './field-accessor.ts';
 import type { CustomFieldSpec, KindSpec } from './mapping-file.ts';
 import { MappingFieldError, parsePath, within } from './paths.ts';
 
-/** As the API presents it: `{ "door_time": { "label": "Doors", "value": "19:00" } }` in an event. */
+/** As the API presents it: `{ "last_bus": { "label": "Last bus", "value": "19:00" } }` in an event. */
 export interface CustomField {
   label: string;
   type: 'text' | 'boolean';
@@ -16,7 +16,7 @@ export interface CustomField {
 
 export type CustomFields = ReadonlyMap<string, CustomField>;
 
-/** `door_time` -> `Door time`. */
+/** `last_bus` -> `Last bus`. */
 const labelOf = (name: string): string => {
   const words = name.replaceAll('_', ' ').trim();
   return words.charAt(0).toUpperCase() + words.slice(1);

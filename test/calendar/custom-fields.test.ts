@@ -11,7 +11,7 @@ import { on } from './list-fixture.ts';
 import { addUnpublished, seededGateway } from './seeded-gateway.ts';
 
 const CUSTOM_FIELDS = {
-  door_time: { at: 'meta.door_time', filter: true },
+  last_bus: { at: 'meta.last_bus', filter: true },
   seats: { at: 'meta.seats', as: 'number', clearWith: null },
   outdoors: { at: 'meta.outdoors', type: 'boolean', label: 'In the open', filter: true },
   source: { at: 'meta.source', readOnly: true },
@@ -43,11 +43,11 @@ describe('custom fields', () => {
 
   describe('in responses', () => {
     it('have their names and labels in the order of the mapping; empty texts are left out', async () => {
-      const { id } = await create({ outdoors: true, door_time: '19:00', seats: '' });
-      const wanted = { door_time: shown('Door time', '19:00'), outdoors: shown('In the open', true) };
+      const { id } = await create({ outdoors: true, last_bus: '19:00', seats: '' });
+      const wanted = { last_bus: shown('Last bus', '19:00'), outdoors: shown('In the open', true) };
       for (const body of [await get(`/events/${id}`), (await get('/events')).events[0]]) {
         expect(body.custom_fields).to.deep.equal(wanted);
-        expect(Object.keys(body.custom_fields)).to.deep.equal(['door_time', 'outdoors']);
+        expect(Object.keys(body.custom_fields)).to.deep.equal(['last_bus', 'outdoors']);
       }
     });
 
@@ -65,7 +65,7 @@ describe('custom fields', () => {
 
     it('are hidden by the password of a record', async () => {
       upsert(gateway.services.replica, [
-        on(1, { protected: true, customFields: { door_time: 'secret-19' } }),
+        on(1, { protected: true, customFields: { last_bus: 'secret-19' } }),
         venue(21, { protected: true, customFields: { room: 'secret-A' } }),
       ]);
       for (const path of ['/events', '/venues', '/venues/21'])
@@ -76,22 +76,22 @@ describe('custom fields', () => {
 
   describe('in creates and updates', () => {
     it('change one by one, by a value or by what a response shows', async () => {
-      const { id, custom_fields } = await create({ door_time: '19:00', seats: 120 });
+      const { id, custom_fields } = await create({ last_bus: '19:00', seats: 120 });
       expect(custom_fields.seats).to.deep.equal(shown('Seats', '120'));
       const item = `/events/${id}`;
       await send(item, { custom_fields: { seats: '80' } }, 'PATCH');
       expect((await get(item)).custom_fields).to.deep.equal({
-        door_time: shown('Door time', '19:00'),
+        last_bus: shown('Last bus', '19:00'),
         seats: shown('Seats', '80'),
       });
-      await send(item, { custom_fields: { door_time: shown('Door time', '18:30') } }, 'PATCH');
+      await send(item, { custom_fields: { last_bus: shown('Last bus', '18:30') } }, 'PATCH');
       await send(item, { title: 'Another' }, 'PATCH');
-      expect((await get(item)).custom_fields.door_time.value).to.equal('18:30');
+      expect((await get(item)).custom_fields.last_bus.value).to.equal('18:30');
       for (const none of [[], '', null, {}]) {
         expect((await send(item, { title: 'Third', custom_fields: none }, 'PATCH')).status).to.equal(200);
-        expect(Object.keys((await get(item)).custom_fields)).to.deep.equal(['door_time', 'seats']);
+        expect(Object.keys((await get(item)).custom_fields)).to.deep.equal(['last_bus', 'seats']);
       }
-      await send(item, { custom_fields: { door_time: '', seats: null } }, 'PATCH');
+      await send(item, { custom_fields: { last_bus: '', seats: null } }, 'PATCH');
       expect((await get(item)).custom_fields).to.deep.equal([]);
     });
 
@@ -110,9 +110,9 @@ describe('custom fields', () => {
     const REFUSED: [name: string, value: Json][] = [
       ['a name that the mapping lacks', { doors: '19:00' }],
       ['a read-only field', { source: 'me' }],
-      ['a list as a text', { door_time: ['19:00'] }],
-      ['an object without a value', { door_time: { label: 'x' } }],
-      ['a boolean as a text', { door_time: true }],
+      ['a list as a text', { last_bus: ['19:00'] }],
+      ['an object without a value', { last_bus: { label: 'x' } }],
+      ['a boolean as a text', { last_bus: true }],
       ['a text as a boolean', { outdoors: 'maybe' }],
       ['a word where the site stores a number', { seats: 'many' }],
       ['a list', ['19:00']],
@@ -132,7 +132,7 @@ describe('custom fields', () => {
       const { status, body } = await send('/events', {
         title: 'Concert',
         ...times,
-        custom_fields: { door_time: 'x'.repeat(100_000) },
+        custom_fields: { last_bus: 'x'.repeat(100_000) },
       });
       expect({ status, params: Object.keys(body.data.params) }).to.deep.equal({
         status: 400,
@@ -149,7 +149,7 @@ describe('custom fields', () => {
 
   describe('as filters', () => {
     beforeEach(() => {
-      const fields = (door_time: string, outdoors = false) => ({ customFields: { door_time, outdoors } });
+      const fields = (last_bus: string, outdoors = false) => ({ customFields: { last_bus, outdoors } });
       upsert(gateway.services.replica, [
         on(1, fields('19:00')),
         on(2, fields('19:00', true)),
@@ -157,7 +157,7 @@ describe('custom fields', () => {
         on(4),
         on(5, { ...fields('19:00'), protected: true }),
         on(7, { ...fields('x'.repeat(201)) }),
-        event(8, { customFields: { door_time: '19:00' } }),
+        event(8, { customFields: { last_bus: '19:00' } }),
         venue(21, { customFields: { room: 'A' } }),
         venue(22, { customFields: { room: 'B' } }),
         venue(23, { customFields: { room: 'A' }, protected: true }),
@@ -168,12 +168,12 @@ describe('custom fields', () => {
     });
 
     const FOUND: [path: string, ids: number[]][] = [
-      ['/events?custom_fields[door_time]=19:00', [1, 2]],
-      ['/events?custom_fields%5Bdoor_time%5D=19%3A00&custom_fields[outdoors]=1', [2]],
+      ['/events?custom_fields[last_bus]=19:00', [1, 2]],
+      ['/events?custom_fields%5Blast_bus%5D=19%3A00&custom_fields[outdoors]=1', [2]],
       ['/events?custom_fields[outdoors]=TRUE', [2, 3]],
       ['/events?custom_fields[outdoors]=false', [1, 7]],
-      ['/events?custom_fields[door_time]=19', []],
-      ['/events?custom_fields[door_time]=19:00&include=2,3', [2]],
+      ['/events?custom_fields[last_bus]=19', []],
+      ['/events?custom_fields[last_bus]=19:00&include=2,3', [2]],
       ['/venues?custom_fields[room]=A', [21]],
     ];
     for (const [path, ids] of FOUND)
@@ -186,14 +186,14 @@ describe('custom fields', () => {
       });
 
     it('find drafts for those who may see them', async () => {
-      const { events } = await get('/events?custom_fields[door_time]=19:00', 'editor');
+      const { events } = await get('/events?custom_fields[last_bus]=19:00', 'editor');
       expect(events.map(({ id }: Json) => id)).to.deep.equal([1, 2, 6]);
     });
 
     it('follow a change and a deletion', async () => {
       const { replica } = gateway.services;
-      const found = async () => (await get('/events?custom_fields[door_time]=21:00')).events.map(({ id }: Json) => id);
-      upsert(replica, [on(1, { customFields: { door_time: '21:00' } })]);
+      const found = async () => (await get('/events?custom_fields[last_bus]=21:00')).events.map(({ id }: Json) => id);
+      upsert(replica, [on(1, { customFields: { last_bus: '21:00' } })]);
       expect(await found()).to.deep.equal([1]);
       remove(replica, 'event', [1]);
       expect(await found()).to.deep.equal([]);
@@ -203,10 +203,10 @@ describe('custom fields', () => {
       'custom_fields[seats]=80',
       'custom_fields[doors]=x',
       'custom_fields=x',
-      'custom_fields[door_time]=',
-      'custom_fields[door_time][]=x',
+      'custom_fields[last_bus]=',
+      'custom_fields[last_bus][]=x',
       'custom_fields[outdoors]=maybe',
-      `custom_fields[door_time]=${'x'.repeat(201)}`,
+      `custom_fields[last_bus]=${'x'.repeat(201)}`,
     ])
       it(`refuse ${query.slice(0, 60)}`, async () => {
         const { status, body } = await gateway.request(`/events?${query}`);

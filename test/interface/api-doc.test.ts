@@ -65,7 +65,7 @@ const RECORDS: [path: string, body: object][] = [
 function exampleMapping(): Mapping {
   const { file: source } = loadMapping('wordpress-meta');
   const custom = (field: string) => ({ custom_fields: { [field]: { at: `meta.${field}`, filter: true } } });
-  const event = { ...source.event, ...custom('door_time') };
+  const event = { ...source.event, ...custom('last_bus') };
   const venue = { ...source.venue, ...custom('seats') };
   return compileMapping(
     { ...source, event, venue, organizer: { ...source.organizer, ...custom('founded') } },

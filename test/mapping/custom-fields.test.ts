@@ -5,7 +5,7 @@ import { companionPlugin } from '../../src/cli/plugin/companion-plugin.ts';
 import { mappingWith, site } from './samples.ts';
 
 const CUSTOM_FIELDS = {
-  door_time: 'meta.door_time',
+  last_bus: 'meta.last_bus',
   seats: { at: 'meta.seats', as: 'number', clearWith: null },
   outdoors: { at: 'meta.open_air', type: 'boolean', as: { boolean: ['yes', 'no'] } },
   room: { at: 'meta.place', json: 'room' },
@@ -25,13 +25,13 @@ describe('custom fields of a mapping', () => {
       other: 'x',
     };
     expect(event.read({ id: 1, meta }, site).customFields).to.deep.equal({ seats: '120', outdoors: false, room: 'A' });
-    expect(event.read({ id: 1, meta: { door_time: '' } }, site)).to.not.have.property('customFields');
+    expect(event.read({ id: 1, meta: { last_bus: '' } }, site)).to.not.have.property('customFields');
   });
 
   it('are written one by one, also into a JSON text that keeps its other values', () => {
     const write = (customFields: Record<string, string | boolean>, current?: object) =>
       event.write({ customFields }, { site, current: current && { ...current } });
-    expect(write({ door_time: '19:00' })).to.deep.equal({ meta: { door_time: '19:00' } });
+    expect(write({ last_bus: '19:00' })).to.deep.equal({ meta: { last_bus: '19:00' } });
     expect(write({ seats: '80', outdoors: true })).to.deep.equal({ meta: { seats: 80, open_air: 'yes' } });
     expect(write({ seats: '' })).to.deep.equal({ meta: { seats: null } });
     expect(write({ source: 'x' })).to.deep.equal({});
@@ -48,8 +48,8 @@ describe('custom fields of a mapping', () => {
   });
 
   it('are requested from the CMS, and only if the mapping has them', () => {
-    expect(event.selectedFields.split(',')).to.include.members(['meta.door_time', 'meta.open_air', 'meta.place']);
-    expect(mappingWith({}).kinds.event.selectedFields).to.not.include('door_time');
+    expect(event.selectedFields.split(',')).to.include.members(['meta.last_bus', 'meta.open_air', 'meta.place']);
+    expect(mappingWith({}).kinds.event.selectedFields).to.not.include('last_bus');
   });
 
   it('cannot be written if the kind is read-only', () => {
@@ -60,7 +60,7 @@ describe('custom fields of a mapping', () => {
   it('are opened by the companion plugin with their types', () => {
     const code = companionPlugin(mapping);
     for (const [key, type] of Object.entries({
-      door_time: 'string',
+      last_bus: 'string',
       seats: 'number',
       open_air: 'string',
       place: 'string',
