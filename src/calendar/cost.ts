@@ -102,7 +102,7 @@ function resolveCurrency(levels: Currency[], gateway: Config['cost']) {
 export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEFAULTS.cost, site?: SiteSettings) {
   const parsed = parseCost(stored.cost);
   const pluginSymbol = pluginCurrency(stored.cost).symbol;
-  // An editor chose another symbol in wp-admin than the plugin finds in the text: it shows the chosen one.
+  // An editor chose CHF in wp-admin for the text `8 €`: what the text says of a currency does not count.
   const isChosen = stored.symbol !== '' && stored.symbol !== pluginSymbol;
   const typed = isChosen ? { ...parsed, symbol: '', label: '', phrase: '', signs: [] } : parsed;
   const ofRecord = {
@@ -115,9 +115,10 @@ export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEF
   const usual = resolveCurrency(levels, settings);
   const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels], settings);
   const cost = displayCost(typed, (amount) => (isAfter ? `${amount}${symbol}` : `${symbol}${amount}`));
-  const isUsual = typed.symbol === '' || (pluginSymbol === '' && typed.symbol === usual.symbol);
   const hasStored = stored.symbol !== '' || stored.position !== '';
-  const inDetails = hasStored || isUsual ? stored : typed;
+  // The text has no symbol, or that of every cost, which the plugin does not find in it: `$5-$10`.
+  const saysNothing = typed.symbol === '' || (pluginSymbol === '' && typed.symbol === usual.symbol);
+  const inDetails = hasStored || saysNothing ? stored : typed;
   const texts = [...parsed.words, parsed.label].filter((text) => text !== '');
   return {
     fields: {

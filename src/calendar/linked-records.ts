@@ -96,8 +96,8 @@ async function fieldsOf(write: PostWrite<LinkedKind>): Promise<Partial<VenueFiel
 }
 
 /**
- * Checks all of a new record that the gateway can know, and writes nothing. The result creates it, or
- * returns an existing record with the same data. For records in an event's body too.
+ * Checks all of a new record that the gateway can know, and writes nothing. The result is a function, which creates the
+ * record, or returns an existing one with the same data.
  */
 export async function prepareLinked(
   kind: LinkedKind,
@@ -108,8 +108,8 @@ export async function prepareLinked(
   if (String(input.byField.title ?? '').trim() === '') throw couldNotCreate(kind);
   const fields = await fieldsOf(write);
   const isWritable = request.services.mapping.kinds[kind]?.readOnly === false;
-  // Where nobody can write venues, an event can still link one that exists. `checkWrite` throws 403 for any other, and
-  // for one with an image, which only an upload could compare.
+  // Where nobody can write venues, an event can still link one that exists. For any other `checkWrite` throws 403, also
+  // for one that is sent with an image: only an upload could compare it.
   if (!isWritable && isEmpty(input.byField.image)) {
     const known = await findDuplicate(write, fields);
     if (known) return async () => known;

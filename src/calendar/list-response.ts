@@ -59,14 +59,12 @@ async function withAccess<T>(
   // Terms have no status, and all of them are public.
   const isStaff = isPostKind(kind) && scopes[kind] !== undefined;
   const sent = input.values.status as string[] | undefined;
-  const common = {
-    statuses: isStaff ? (sent ?? ANY_STATUS) : undefined,
-    status: sent?.join(',') ?? (isStaff ? 'any' : 'publish'),
-  };
+  const statuses = isStaff ? (sent ?? ANY_STATUS) : undefined;
+  const status = sent?.join(',') ?? (isStaff ? 'any' : 'publish');
   if (Object.keys(scopes).length === 0)
-    return use({ visible: replica.db, isPublic: true, ...common, async addImagesOf() {} });
+    return use({ visible: replica.db, isPublic: true, statuses, status, async addImagesOf() {} });
   return unpublishedRecords.use(request, scopes, ({ records: visible, addImagesOf }) =>
-    use({ visible, isPublic: false, addImagesOf, ...common }),
+    use({ visible, isPublic: false, statuses, status, addImagesOf }),
   );
 }
 
@@ -153,7 +151,7 @@ export function requestedPage(values: Record<string, unknown>, { perPage, maxPer
 
 export const totalPages = (total: number, perPage: number): number => Math.ceil(total / perPage);
 
-/** A parameter as sent. Each property of an object becomes a parameter of its own; commas join a list. */
+/** `custom_fields[room]=A` for an object, `include=7,9` for a list, `featured=1` for true; none for undefined. */
 export function urlParams(name: string, value: unknown): [string, string][] {
   if (value === undefined) return [];
   return isObject(value)

@@ -61,8 +61,8 @@ function scopesOf(actor: Actor, permissions: ActionPermissions | undefined): Unp
     can(actor, status === 'private' ? 'readPrivate' : 'readOthers', permissions),
   );
   const ofOwn = can(actor, 'readOwn', permissions) ? UNPUBLISHED_STATUSES.filter((each) => !ofAll.includes(each)) : [];
-  const own = { statuses: ofOwn, author: actor.account.userId };
-  return [...(ofAll.length > 0 ? [{ statuses: ofAll }] : []), ...(ofOwn.length > 0 ? [own] : [])];
+  const scopes = [{ statuses: ofAll }, { statuses: ofOwn, author: actor.account.userId }];
+  return scopes.filter(({ statuses }) => statuses.length > 0);
 }
 
 /** The unpublished records of these kinds that the actor may list; `{}` for the public. Throws `CmsUnavailable`. */

@@ -114,14 +114,13 @@ export const terms = (kind: TermKind) => ({
 
   async read(id: number, { raw }: Input, request: ApiRequest): Promise<ApiResponse> {
     const audience = audienceOf(request);
-    const { db, rendered } = request.services.replica;
-    const record = getRecord(db, kind, id);
+    const record = getRecord(request.services.replica.db, kind, id);
     if (!record) throw invalidParam('id');
     if (raw._embed !== undefined)
       return { status: 200, body: { ...serializeSingle(record, request), ...parentLinks(record, request) } };
     return singleResponse(
-      findRendered(rendered, kind, id, audience, 'single') ??
-        renderPublic(rendered, record, audience, 'single', serializeSingle(record, request)),
+      findRendered(kind, id, audience, 'single') ??
+        renderPublic(record, audience, 'single', serializeSingle(record, request)),
     );
   },
 

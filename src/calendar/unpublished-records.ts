@@ -21,18 +21,17 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Records that are written to the database in one turn of the event loop. */
 const RECORDS_PER_TURN = 20;
 
-/**
- * The database of one caller. It is outdated after ten seconds, and when a record of its kinds has changed: then the
- * last request that uses it closes it. One that no request uses makes room for another caller's.
- */
+/** The database of one caller. */
 interface Entry {
   userId: number;
   /** `caller3` is the database with the number 3. */
   number: number;
   records: CallerDatabase;
-  /** Resolves when the records of the kind are there. A kind that changed since is read into another entry. */
+  /** Resolves when the records of the kind are there. */
   kinds: Map<PostKind, Promise<void>>;
+  /** Requests that use it now. Without any it makes room for another caller's. */
   uses: number;
+  /** After ten seconds, and when a record of its kinds has changed: the last request that uses it closes it. */
   isOutdated: boolean;
 }
 
@@ -84,7 +83,7 @@ export class UnpublishedRecordsCache {
         entry.kinds.set(kind, reading);
         await reading.catch((error: unknown) => {
           // The database lacks some records of the kind: later requests make a new one, and `finally` closes this one.
-          entry.isOutdated = true;
+          this.#outdate(entry);
           throw error;
         });
       }
@@ -113,7 +112,7 @@ export class UnpublishedRecordsCache {
     for (const entry of this.#entries) if (entry.uses === 0) this.#outdate(entry);
   }
 
-  /** Closes the database, or lets the requests that use it end before. */
+  /** Closes the database if no request uses it. Otherwise the last one does (`use`). */
   #outdate(entry: Entry): void {
     entry.isOutdated = true;
     if (entry.uses > 0 || !this.#entries.delete(entry)) return;

@@ -58,6 +58,14 @@ function propertyOf({ type, words, parameter }: Field): Schema {
 const copiedProperties = (kind: Kind): Record<string, Schema> =>
   Object.fromEntries(copiedFields(kind).map(([name, field]) => [name, propertyOf(field)]));
 
+const customFields: Schema = {
+  type: 'object',
+  additionalProperties: objectSchema({
+    label: textSchema('Name for people'),
+    value: { oneOf: [textSchema(), { type: 'boolean' }] },
+  }),
+};
+
 function linkedSchema(kind: LinkedKind): Schema {
   const textsAndNumbers = copiedFields(kind).flatMap(([name, { type }]) => (type === 'boolean' ? [] : [name]));
   return objectSchema(
@@ -71,19 +79,12 @@ function linkedSchema(kind: LinkedKind): Schema {
       ...copiedProperties(kind),
       custom_fields: { ...customFields, description: 'By name; absent without any' },
     },
-    // The serializer leaves out those that are empty.
+    // The serializer leaves out those that are empty, but for flags.
     ['description', 'excerpt', 'slug', 'image', ...textsAndNumbers, 'custom_fields', 'json_ld'],
   );
 }
 
-const customFields: Schema = {
-  type: 'object',
-  additionalProperties: objectSchema({
-    label: textSchema('Name for people'),
-    value: { oneOf: [textSchema(), { type: 'boolean' }] },
-  }),
-};
-
+/** Responses leave them out if the CMS has no value. */
 const additions = (kind: Kind): string[] =>
   copiedFields(kind).flatMap(([name, field]) => (field.parameter?.addition ? [name] : []));
 

@@ -90,8 +90,6 @@ export const clearableText: ParamType = {
   parse: (value) => (typeof value === 'string' ? value : ''),
 };
 
-const LISTED_STATUSES = [...STATUSES, ...INTERNAL_STATUSES];
-
 export const status: ParamType = {
   schema: { type: 'string', enum: STATUSES },
   accepts: (value) => typeof value === 'string' && STATUSES.includes(value),
@@ -107,10 +105,11 @@ export const listedStatus: ParamType = {
     const items = Array.isArray(value) ? value : String(value).split(/(?<!\s)\s*,\s*/);
     return parseList(value).length > 0 && !items.some((item) => /^\s|\s$/.test(String(item)));
   },
-  verify: (value, { isStaff }) =>
-    isStaff
-      ? parseList(value).every((status) => LISTED_STATUSES.includes(String(status)))
-      : parseList(value).join() === 'publish',
+  verify(value, { isStaff }) {
+    const statuses = parseList(value).map(String);
+    if (!isStaff) return statuses.join() === 'publish';
+    return statuses.every((one) => STATUSES.includes(one) || INTERNAL_STATUSES.includes(one));
+  },
   parse: (value) => parseList(value).map(String),
 };
 
@@ -361,17 +360,22 @@ async function isCreatable(inline: readonly Parameter[], data: JsonObject, check
   return true;
 }
 
-/** The elements of `venue` or `organizer` in a body. Of `['', 0]` none; of `['', 12]` both: it refuses `''` and ` `. */
+/**
+ * The elements of `venue` or `organizer` in a body:
+ *
+ *   12, '12,13'                [12], ['12', '13']
+ *   [12, { venue: 'New' }]     the same
+ *   { venue: 'New' }           [{ venue: 'New' }]
+ *   { 0: 12, 2: 13 }           [12, 13]: so PHP sends a list of three from which `array_filter` has taken one
+ *   '', {}, ['', 0]            []
+ *   ['', 12], ' '              ['', 12], [' ']: validation refuses '' and ' '
+ */
 export function parseLinkedItems(value: unknown): unknown[] {
-  if (isObject(value) && !isNumbered(value)) return isEmpty(value) ? [] : [value];
-  const items = Array.isArray(value) || /^\s+$/.test(String(value)) ? [value].flat() : parseList(value);
+  const isOneRecord = isObject(value) && Object.keys(value).some((key) => !/^\d+$/.test(key));
+  const isBlank = typeof value === 'string' && /^\s+$/.test(value);
+  if (isOneRecord || isBlank) return [value];
+  const items = Array.isArray(value) ? value : parseList(value);
   return items.every(isEmpty) ? [] : items;
-}
-
-/** PHP's `json_encode` makes `{"0": 12, "2": 13}` of a list of three from which `array_filter` has taken one. */
-function isNumbered(value: Record<string, unknown>): boolean {
-  const keys = Object.keys(value);
-  return keys.length > 0 && keys.every((key) => /^\d+$/.test(key));
 }
 
 // Terms
@@ -504,10 +508,17 @@ function isListOf(isValid: (item: unknown) => boolean): (value: unknown) => bool
 const AUTHORITY =
   /^\/\/(?:(?:[\w.~!$&'()*+,;=:-]|%[\da-f]{2})*@)?(\[[^/?#@]*\]|[^:/?#@]+)(?::(\d[^:/?#@]{0,4})?)?(?=[/?#]|$)/i;
 
-/** As PHP's FILTER_VALIDATE_URL: an ASCII text with a scheme, and with a host if the scheme has one. */
+/** `mailto:a@example.org`, `file:///a`, and not `mailto://a` or `news:119`, which have an authority or a port. */
+const HAS_NO_HOST = /^(?:(?:mailto|news|file):(?!\/\/|\d{1,5}(?:\/|$))|file:\/\/\/)/;
+
+/**
+ * As PHP's FILTER_VALIDATE_URL: an ASCII text with a scheme, and with a host if the scheme has one. In `http` and
+ * `https` alone the host must be a possible one: `ftp://a_b/` is a URL, `http://a_b/` is none.
+ */
 function isUrl(text: string): boolean {
   const [, scheme = '', rest = ''] = /^([a-z0-9+.-]+):([\x21-\x7e]*)$/i.exec(text) ?? [];
-  if (/^(?:(?:mailto|news|file):(?!\/\/|\d{1,5}(?:\/|$))|file:\/\/\/)/.test(text)) return scheme !== '';
+  if (scheme === '') return false;
+  if (HAS_NO_HOST.test(text)) return true;
   const [, host = '', port = '0'] = AUTHORITY.exec(rest) ?? [];
   if (host === '' || Number.parseInt(port, 10) > 65_535) return false;
   if (!/^https?$/i.test(scheme)) return true;

@@ -56,9 +56,10 @@ const LAST_DAY_MS = Date.UTC(9999, 11, 31);
 /** SEQUENCE has 31 bits (RFC 5545, 3.3.8): seconds since 1970 would overflow in 2038. */
 const SEQUENCE_START_MS = Date.UTC(2000, 0, 1);
 
-/** A VEVENT with folded lines. `zoneYears`: the zone that its times name; undefined if they are in UTC. */
+/** A VEVENT with folded lines. */
 interface CalendarEvent {
   bytes: Buffer;
+  /** The zone that its times name. Undefined if they are days, or in UTC. */
   zoneYears: ZoneYears | undefined;
 }
 
@@ -71,7 +72,8 @@ interface ZoneYears {
 /** `site` is the result of `siteName`. Undefined for an event without dates: a VEVENT must have a start. */
 export function calendarEvent(event: FeedEvent, site: string): CalendarEvent | undefined {
   if (parseWallTime(event.start_date) === undefined) return undefined;
-  const { zoneYears, ...times } = timesOf(event);
+  const zoneYears = event.all_day ? undefined : namedZone(event);
+  const times = event.all_day ? daysOf(event) : timesOf(event, zoneYears?.name);
   const text = ical()
     .createEvent({ ...eventData(event, site), ...times })
     .toString();
@@ -155,26 +157,22 @@ const shortAddress = (url = ''): string | undefined => (url.length > MAX_URL ? u
 export const lastChangeMs = ({ modified_utc, date_utc }: FeedEvent): number =>
   parseWallTime(modified_utc) ?? parseWallTime(date_utc) ?? 0;
 
-/** All-day events have dates, of which the end is excluded. Others have times in the zone `timezone`, or in UTC. */
-function timesOf(
-  event: FeedEvent,
-): Pick<ICalEventData, 'start' | 'end' | 'allDay' | 'timezone'> & Pick<CalendarEvent, 'zoneYears'> {
-  const { start_date: start, end_date: end, utc_start_date: startUtc, utc_end_date: endUtc } = event;
-  if (event.all_day) {
-    const [first, last] = wholeDays(start, end).map((day) => wallTimeMs(`${day} 00:00:00`)) as [number, number];
-    const endMs = Math.min(Math.max(first, last) + DAY_MS, LAST_DAY_MS);
-    return {
-      allDay: true,
-      start: new Date(first),
-      zoneYears: undefined,
-      ...(endMs > first ? { end: new Date(endMs) } : {}),
-    };
-  }
-  const zoneYears = namedZone(event);
-  const [from, to, timezone] = zoneYears ? [start, end, zoneYears.name] : [startUtc, endUtc, null];
+type Times = Pick<ICalEventData, 'start' | 'end' | 'allDay' | 'timezone'>;
+
+/** The days of an all-day event. Apps do not count the day of `end`. */
+function daysOf({ start_date: start, end_date: end }: FeedEvent): Times {
+  const [first, last] = wholeDays(start, end).map((day) => wallTimeMs(`${day} 00:00:00`)) as [number, number];
+  const endMs = Math.min(Math.max(first, last) + DAY_MS, LAST_DAY_MS);
+  return { allDay: true, start: new Date(first), ...(endMs > first ? { end: new Date(endMs) } : {}) };
+}
+
+/** The times in the zone of this name; without one in UTC. */
+function timesOf(event: FeedEvent, zone: string | undefined): Times {
+  const start = zone === undefined ? event.utc_start_date : event.start_date;
+  const end = zone === undefined ? event.utc_end_date : event.end_date;
   // DTEND must be later than DTSTART.
-  const hasEnd = endUtc > startUtc;
-  return { start: wallDate(from), ...(hasEnd ? { end: wallDate(to) } : {}), timezone, zoneYears };
+  const hasEnd = event.utc_end_date > event.utc_start_date;
+  return { start: wallDate(start), ...(hasEnd ? { end: wallDate(end) } : {}), timezone: zone ?? null };
 }
 
 /**
