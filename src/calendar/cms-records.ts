@@ -53,9 +53,8 @@ interface Parts {
 }
 
 /**
- * Unless a method says otherwise, it calls the CMS with the actor's own credentials, and returns the record as the CMS
- * shows it to the actor. A write resolves when the replica shows what visitors get of it. It throws `CmsUnavailable`
- * and `CmsRejected`.
+ * A method calls the CMS with the actor's own credentials, and returns the record as the CMS shows it to the actor. A
+ * write resolves when the replica shows what visitors get of it. Each throws `CmsUnavailable` and `CmsRejected`.
  */
 export class CmsRecords {
   readonly #parts: Parts;
@@ -73,15 +72,12 @@ export class CmsRecords {
     return this.#mappingOf(kind).read(cmsRecord, this.#parts.site(), this.#parts.sync.linkTables());
   }
 
-  /**
-   * The sync fetches published records that a caller got and the replica lacks, such as one of the last seconds. A
-   * caller waits only if its response shows them from the replica, as it does the terms of an event. Never rejects.
-   */
-  readonly #fetchUnknown = (kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<boolean> => {
+  /** The sync fetches the published ones that the replica lacks, such as one of the last seconds. Never rejects. */
+  async #fetchUnknown(kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<void> {
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
     const ids = published.map(({ id }) => Number(id)).filter((id) => !getRecord(this.#parts.replica.db, kind, id));
-    return ids.length === 0 ? Promise.resolve(true) : this.#parts.sync.fetchChanged(ids.map((id) => ({ kind, id })));
-  };
+    if (ids.length > 0) await this.#parts.sync.fetchChanged(ids.map((id) => ({ kind, id })));
+  }
 
   /** Resolves when the replica shows what visitors get of the written records, or withholds them. Never rejects. */
   async #readAsVisitor(...written: readonly ChangedRecord[]): Promise<void> {
@@ -162,6 +158,7 @@ export class CmsRecords {
   ): Promise<{ record: RecordOf[K]; cmsRecord: CmsRecord }> {
     const cmsRecord = await this.#parts.cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
     const fetched = this.#fetchUnknown(kind, [cmsRecord]);
+    // The response to a write of an event shows its terms from the replica.
     if (isTermKind(kind)) await fetched;
     return { record: this.#pickOccurrence(kind, id, cmsRecord, this.#toRecord(kind, cmsRecord)), cmsRecord };
   }
@@ -241,9 +238,8 @@ export class CmsRecords {
 }
 
 /**
- * Runs the steps of a write. If they fail, the error's `data.created` has `request.created`: an event that the CMS
- * refused after its venue was created gives `[{ kind: 'venue', id: 12 }]`. A repeated request finds that venue by its
- * name.
+ * Runs the steps of a write. If they fail, the error has `request.created` as `data.created`. If the CMS refused an
+ * event after its venue was created, that is `[{ kind: 'venue', id: 12 }]`: a repeated request finds it by its name.
  */
 export async function withCreatedInError<T>(
   { created = [] }: RequestContext,

@@ -165,9 +165,8 @@ async function readAsStaff<K extends PostKind>(kind: K, id: number, request: Api
 }
 
 /**
- * Whether the actor may learn that an embedded record exists: only if they see an event that contains it. Its
- * id and slug derive from its text, so that its existence would confirm a guess. Every actor may learn that
- * other records exist.
+ * Whether the actor may learn that the record exists: of an embedded one only who sees an event that contains it. Its
+ * id and slug derive from its text, so that its existence would confirm a guess.
  */
 export const mayKnow = ({ replica }: Services, kind: PostKind, id: number): boolean =>
   kind === 'event' || id < FIRST_EMBEDDED_ID || isLinkedToEvent(replica.db, kind, id);

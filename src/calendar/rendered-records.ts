@@ -40,7 +40,7 @@ function render({ kind, id }: CalendarRecord, json: JsonObject): RenderedRecord 
   return { bytes, etag: `"${contentHash(bytes)}"`, cacheTags: [`${kind}-${id}`, ...shownCacheTags(kind, json)] };
 }
 
-export const parseRendered = (bytes: Uint8Array): JsonObject => JSON.parse(new TextDecoder().decode(bytes));
+export const parseRendered = <T = JsonObject>(bytes: Uint8Array): T => JSON.parse(new TextDecoder().decode(bytes));
 
 /** Renders the JSON of a public record, and caches it until the record or anything in it changes. */
 export function renderPublic(record: CalendarRecord, audience: Audience, form: Form, json: JsonObject): RenderedRecord {

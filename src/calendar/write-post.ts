@@ -105,8 +105,8 @@ export async function save<K extends PostKind>(
   if (input.byField.status !== 'trash' || status === 'trash') return record;
   const trashed = await trashPost(kind, id, request);
   if (stored) return trashed;
-  // WordPress makes `fair__trashed` of the slug `fair` in the trash. The original creates a record there with `fair`. Of
-  // a title WordPress makes a slug.
+  // WordPress makes `fair__trashed` of the slug `fair` in the trash. The original creates a record there with `fair`.
+  // WordPress makes a slug of a title.
   const slug = { slug: String(fields.slug ?? fields.title) } as Partial<FieldsOf[K]>;
   return withWriteErrors(write, () => cmsRecords.update(kind, id, slug, request));
 }

@@ -96,10 +96,9 @@ const NUMBER = new RegExp(
 );
 
 /**
- * The symbol and the position that The Events Calendar stores for a cost, by the rule of its `Tribe__Cost_Utils`:
- * what remains of each part between commas without its number, if it is the same in all. `8 €` has `€`,
- * `5 per person` has `per person`; `5-10 €` and `8,50 €` have none. Runs of blanks are one, as
- * WordPress stores them for a site with a block theme.
+ * The symbol and the position that The Events Calendar stores for a cost, by the rule of its `Tribe__Cost_Utils`: what
+ * remains of each part between commas without its number, if it is the same in all. `8 €` has `€`, `5 per person` has
+ * `per person`; `5-10 €` and `8,50 €` have none. Runs of blanks are one: so WordPress stores them with a block theme.
  */
 export function pluginCurrency(cost: Cost): { symbol: string; position: Position } {
   const parts = typeof cost === 'string' ? cost.split(',') : cost;

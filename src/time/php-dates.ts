@@ -17,10 +17,8 @@ const MAX_LENGTH = 200;
 /**
  * Parses a date text as PHP 8.2 does: absolute dates in many spellings, relative phrases, `@seconds`, a zone or offset
  * anywhere in the text (`Sun Mar 1 10:00:00 UTC 2026`). Relative phrases refer to the wall time at `nowMs` in
- * `context.zone`, also if the text names another zone. Digits alone are parsed as PHP does; a caller that accepts Unix
- * seconds tries `parseUnixSeconds` first.
- *
- * Returns `undefined` if PHP refuses the text, or the date lies outside the years 0000 to 9999.
+ * `context.zone`, also if the text names another zone. `1930` is a time: a caller that accepts Unix seconds tries
+ * `parseUnixSeconds` first. Undefined if PHP refuses the text, or for a date outside the years 0000 to 9999.
  */
 export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone }): PhpDate | undefined {
   const trimmed = text.trim();

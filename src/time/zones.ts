@@ -40,13 +40,13 @@ const spansByZoneYear = new LRUCache<string, OffsetSpan[]>({ max: 5000 });
 
 /**
  * Parses the text of a `timezone` field as The Events Calendar does:
- * - names of the tz database in any letter case, backward names too (`US/Eastern`);
- * - abbreviations (`EST`, `utc`, `Z`), which take precedence over names, as in PHP;
- * - `+02:00`, `+0200`, `GMT+2`;
- * - `UTC`, `UTC+2`, `UTC2`, `UTC -3.5`, `UTC+5:30` in capitals. Below UTC-12 and above UTC+14 the text is valid and
- *   means UTC.
  *
- * Returns `undefined` for other texts (`local`, `utc+2`, numbers, unknown names, the empty text).
+ *   UTC, UTC+2, UTC2, UTC -3.5, UTC+5:30    in capitals
+ *   UTC+15, UTC-13                          UTC, which stands for all that no zone has
+ *   +02:00, +0200, GMT+2                    an offset
+ *   EST, utc, Z                             abbreviations, which take precedence over names, as in PHP
+ *   Europe/Berlin, us/eastern               names of the tz database, also backward ones, in any letter case
+ *   local, utc+2, 2, the empty text         undefined
  */
 export function parseZone(text: string): Zone | undefined {
   const utc = UTC_TEXT.exec(text);
