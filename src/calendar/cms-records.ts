@@ -133,9 +133,9 @@ export class CmsRecords {
     // A series reads as hidden: its occurrences are listed instead. A client that sends that back hides nothing.
     if (kind === 'event' && id !== undefined && occurrenceIds(this.#parts.replica.db, id).length > 0)
       delete (fields as { hidden?: boolean }).hidden;
-    const readCurrent = async (id: number) =>
-      current ?? this.#parts.cms.read(kindMapping, id, { view: 'editor' }, callOptions(request));
-    const before = id !== undefined && kindMapping.needsCurrent(fields) ? await readCurrent(id) : undefined;
+    let before: CmsRecord | undefined;
+    if (id !== undefined && kindMapping.needsCurrent(fields))
+      before = current ?? (await this.#parts.cms.read(kindMapping, id, { view: 'editor' }, callOptions(request)));
     const linkTables = await this.#linkTablesFor(kindMapping, fields);
     return kindMapping.write(fields, { site: this.#parts.site(), linkTables, current: before });
   }

@@ -191,15 +191,6 @@ export const textsByName: ParamType = {
 /** Values of custom fields by name, in a body. The use case knows the names and the types. */
 export const valuesByName: ParamType = { schema: { type: 'object', additionalProperties: {} } };
 
-/**
- * What the types of dates make of zeros and JSON numbers, or by which stage they are refused:
- *
- *                                  0              '0'           1809190800     '1809190800'
- *   dateBound                      today          today         a Unix time    a Unix time
- *   dateBound, `strict_dates`      1970           1970          a Unix time    a Unix time
- *   instant                        first stage    1970          a Unix time    a Unix time
- *   date                           second stage   first stage   second stage   a Unix time
- */
 const DATE_HINT = 'This is no date. Write 2027-05-01, 2027-05-01 19:30, today or +1 week.';
 
 const isReadableDate = (value: unknown): boolean => {
@@ -208,7 +199,16 @@ const isReadableDate = (value: unknown): boolean => {
   return (parseUnixSeconds(value) ?? parsePhpDate(value, { nowMs: Date.now(), zone: utcZone })) !== undefined;
 };
 
-/** A date of a list: every text that PHP's `strtotime` reads, or Unix seconds. */
+/**
+ * A date of a list. All types of dates take every text that PHP's `strtotime` reads. What they make of zeros and Unix
+ * seconds, or by which stage they are refused:
+ *
+ *                                  0              '0'           1809190800     '1809190800'
+ *   dateBound                      today          today         a Unix time    a Unix time
+ *   dateBound, `strict_dates`      1970           1970          a Unix time    a Unix time
+ *   instant                        first stage    1970          a Unix time    a Unix time
+ *   date                           second stage   first stage   second stage   a Unix time
+ */
 export const dateBound: ParamType = {
   schema: { type: 'string' },
   hint: DATE_HINT,
@@ -217,14 +217,14 @@ export const dateBound: ParamType = {
   parse: String,
 };
 
-/** An instant: text that PHP's `strtotime` reads, in UTC without a zone, or Unix seconds. */
+/** An instant, which is in UTC if the text names no zone. */
 export const instant: ParamType = {
   ...dateBound,
   examples: ['2027-05-01 19:00:00', '2027-05-01T19:00:00+02:00', '1809190800', '-1 day'],
   accepts: isReadableDate,
 };
 
-/** A date of a record: text that PHP's `strtotime` reads, or Unix seconds as text. */
+/** A date of a record. */
 export const date: ParamType = {
   schema: { type: 'string' },
   hint: DATE_HINT,
@@ -259,8 +259,6 @@ export const timeZone: ParamType = {
 
 // Records, users and images
 
-const ID_LIST = { oneOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'string' }, { type: 'integer' }] };
-
 export function existingId(kind: Kind): ParamType {
   return {
     ...count,
@@ -272,7 +270,7 @@ export function existingId(kind: Kind): ParamType {
 
 /** Ids that need not exist: `include` of the event list. The URLs of the pages repeat `7,7` as it was sent. */
 export const uncheckedIds: ParamType = {
-  schema: ID_LIST,
+  schema: { oneOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'string' }, { type: 'integer' }] },
   hint: 'Write ids: 7,9.',
   isList: true,
   accepts: isListOf(count.accepts!),
@@ -321,8 +319,8 @@ export const clearableImage: ParamType = {
 };
 
 /**
- * Venues or organizers of an event: an id, a list or CSV of ids, an object, a list of objects, or a mix.
- * @param inline of the create route of the kind, for an object from which the record would be created
+ * Venues or organizers of an event, in the forms of `parseLinkedItems`.
+ * @param inline the parameters of a create of the kind, for an object from which the record would be created
  */
 export function linkedRecords(kind: LinkedKind, inline: readonly Parameter[]): ParamType {
   const isValid = async (value: unknown, checks: ReferenceChecks): Promise<boolean> => {
@@ -385,13 +383,12 @@ const TERM_LIST = { oneOf: [{ type: 'array', items: INTEGER_OR_TEXT }, { type: '
 
 const isTermList = isListOf((item) => typeof item !== 'object' && !isEmpty(item));
 
-/** Whether a category can be meant as a parent. `7` is an id, also if a category has it as its slug; `7.0` is none. */
+/** Whether a category can be meant as a parent. `7` is an id, also if a category has it as its slug. */
 async function isCategory(value: unknown, checks: ReferenceChecks): Promise<boolean> {
   const id = parsePositiveInteger(value);
-  if (id !== undefined && !/^[\s\d+]+$/.test(String(value))) return false;
-  return id === undefined
-    ? (await checks.findTerm('category', String(value))) !== undefined
-    : checks.exists('category', id);
+  if (id === undefined) return (await checks.findTerm('category', String(value))) !== undefined;
+  // `7.0` and `7e0` are numbers, and no ids.
+  return /^[\s\d+]+$/.test(String(value)) && checks.exists('category', id);
 }
 
 export function existingTerms(kind: TermKind): ParamType {
