@@ -84,7 +84,6 @@ export class PasswordAttempts {
   /**
    * The record as the CMS shows it with this password.
    * @param record for example `event 12`
-   * @throws ApiError 429 if callers are trying too many other passwords
    */
   async read<T>(record: string, password: string, fetch: () => Promise<T>): Promise<T> {
     const attempt = createHmac('sha256', this.#hashKey).update(`${record} ${password}`).digest('base64');

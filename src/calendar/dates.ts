@@ -69,11 +69,7 @@ interface Bound {
   periodMs: number;
 }
 
-/**
- * The bounds that a list's date parameters set.
- * @param values validated texts
- * @throws ApiError `rest_invalid_param` for an instant outside the years 0000 to 9999 on the site's clock
- */
+/** The bounds that a list's date parameters set. `values` has their validated texts, among other parameters. */
 export function dateWindow(values: Partial<Record<DateParameter, string>>, options: WindowOptions): DateWindow {
   const hasDefaults = options.withDefaults && SWITCH_DEFAULTS_OFF.every((name) => values[name] === undefined);
   const defaults: DateWindow['urlDates'] = hasDefaults ? defaultWindow(options.nowMs, options.zone) : {};
@@ -146,9 +142,8 @@ function timeOnDay(name: string, text: string, { nowMs, zone }: Clock): WallTime
 }
 
 /**
- * Parses a validated text into the wall time in `zone`, to the second. A Unix time and a text that names a
- * zone are instants; any other text is in `zone` already.
- * @throws ApiError `rest_invalid_param` that names the parameter
+ * Parses a validated text into the wall time in `zone`, to the second. A Unix time and a text that names a zone are
+ * instants; any other text is in `zone` already.
  */
 export function parseWallTimeIn(name: string, text: string, { nowMs, zone }: Clock): WallTime {
   const seconds = parseUnixSeconds(text);
@@ -158,11 +153,10 @@ export function parseWallTimeIn(name: string, text: string, { nowMs, zone }: Clo
 /**
  * The instant that `modified_after` names: a text without a zone is in UTC, as `modified_utc` is. The same text means
  * the same instant until `validUntilMs`.
- * @throws ApiError `rest_invalid_param` for an instant outside the years 0000 to 9999
  */
-export function instantBound(name: string, text: unknown, nowMs: number) {
+export function modifiedAfterBound(text: unknown, nowMs: number) {
   if (text === undefined) return { utc: undefined, validUntilMs: Number.POSITIVE_INFINITY };
-  const utc = parseWallTimeIn(name, String(text), { nowMs, zone: utcZone });
+  const utc = parseWallTimeIn('modified_after', String(text), { nowMs, zone: utcZone });
   const isAbsolute = ABSOLUTE.test(String(text)) || parseUnixSeconds(String(text)) !== undefined;
   return { utc, validUntilMs: isAbsolute ? Number.POSITIVE_INFINITY : nowMs + SECOND_MS };
 }

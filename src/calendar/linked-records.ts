@@ -10,8 +10,8 @@ import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../
 import { type LinkedFilter, listLinked } from '../store/lists.ts';
 import { htmlText } from '../text/html.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
-import { instantBound } from './dates.ts';
+import { customFieldCondition } from './custom-fields.ts';
+import { modifiedAfterBound } from './dates.ts';
 import { findDuplicate } from './duplicates.ts';
 import { type ListAccess, type ListPage, listResponse, requestedPage } from './list-response.ts';
 import { asActorSees, singlePost } from './read-post.ts';
@@ -59,7 +59,7 @@ function findPage(
 ): ListPage {
   const page = requestedPage(values, lists);
   const onlyUpcoming = values.only_with_upcoming === true;
-  const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs());
+  const modifiedAfter = modifiedAfterBound(values.modified_after, nowMs());
   const filter: Required<LinkedFilter> = {
     statuses,
     limit: page.limit,
@@ -68,7 +68,7 @@ function findPage(
     event: values.event === undefined ? undefined : Number(values.event),
     hasEvents: values.has_events === undefined ? undefined : values.has_events === true,
     modifiedAfter: modifiedAfter.utc,
-    customFields: customFieldCondition(customFieldsOf(mapping, kind), values.custom_fields),
+    customFields: customFieldCondition(mapping, kind, values.custom_fields),
     upcomingFromUtc: onlyUpcoming ? formatWallTime(nowMs()) : undefined,
   };
   const { ids, total } = listLinked(visible, kind, filter);

@@ -42,10 +42,7 @@ interface ListedKinds {
   others: readonly PostKind[];
 }
 
-/**
- * Runs `use` with what a list may show to the actor. For staff this first reads their unpublished records from the CMS.
- * @throws ApiError 503 until the initial sync is complete; CmsUnavailable
- */
+/** Runs `use` with what a list may show to the actor. For staff it first reads unpublished records from the CMS. */
 async function withAccess<T>(
   { kind, others }: ListedKinds,
   input: Input,
@@ -86,7 +83,7 @@ export function assertPageExists({ kind, total, page }: Pick<ListPage, 'kind' | 
 /**
  * Finds the page of a list and builds its response, in several turns of the event loop if that takes long. A page shows
  * one state: if event 12 is edited when half of the page is built, the page is found again, and built in one turn.
- * @throws ApiError 404 for a page after the last one, 400 `calendar_list_too_large`, and what `withAccess` throws
+ * @throws ApiError 503 until the initial sync is complete, 404 for a page after the last one; CmsUnavailable
  */
 export const listResponse = (
   kinds: ListedKinds,

@@ -63,10 +63,7 @@ export const findRendered = (kind: Kind, id: number, audience: Audience, form: F
 /** Of the items of one list. Fifty events have a quarter of a megabyte; with descriptions of 100 KB, five megabytes. */
 const MAX_LIST_BYTES = 8 * 1024 * 1024;
 
-/**
- * The items of a list, in the order of `ids`. Those of a public list are cached.
- * @throws ApiError 400 `calendar_list_too_large`
- */
+/** The items of a list, in the order of `ids`. Those of a public list are cached. */
 export function* listItems(
   { kind, ids, visible, isPublic }: { kind: Kind; ids: number[]; visible: VisibleRecords; isPublic: boolean },
   request: ApiRequest,

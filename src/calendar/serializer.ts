@@ -177,7 +177,12 @@ function unprotectedRecords<K extends LinkedKind>(kind: K, ids: number[], audien
   return shownRecords(kind, ids, audience, newBudget()).filter((record) => !record.protected);
 }
 
-/** Omits empty values. A protected venue with a city and without a phone has `venue: []`, `city: ''`, no `phone`. */
+/**
+ * Omits empty values. Of a venue in Bonn without a phone:
+ *
+ *   open         venue: 'Hall', city: 'Bonn'
+ *   protected    venue: [], city: ''            as in the original: a blank property tells that there is a value
+ */
 function linkedJson(record: LinkedRecord, audience: Audience, options: SerializeOptions): JsonObject {
   const image = imageOf(record, audience);
   const { description, excerpt, slug } = record;
@@ -187,7 +192,6 @@ function linkedJson(record: LinkedRecord, audience: Audience, options: Serialize
   };
   if (record.protected && !options.unlocked) {
     const blanks: JsonObject = { description: '', excerpt: '', slug, ...copiedValues(record, true), image: '' };
-    // As in the original: a blank property tells that there is a value.
     const shownBlanks = Object.entries(blanks).filter(([name]) => name in values);
     return { ...commonProperties(record, audience), [record.kind]: [], ...Object.fromEntries(shownBlanks), slug };
   }

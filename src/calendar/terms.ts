@@ -9,7 +9,7 @@ import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../mod
 import { listTerms, type TermFilter } from '../store/lists.ts';
 import { getRecord, getRecords, withDescendants } from '../store/records.ts';
 import { withApiErrors } from './cms-errors.ts';
-import { instantBound } from './dates.ts';
+import { modifiedAfterBound } from './dates.ts';
 import { type ListAccess, type ListPage, listResponse, requestedPage } from './list-response.ts';
 import { findRendered, renderPublic, singleResponse } from './rendered-records.ts';
 import { type ApiResponse, writableMapping } from './request.ts';
@@ -55,7 +55,7 @@ function findPage(
 ): ListPage {
   const page = requestedPage(values, lists);
   const event = values.event ?? values.post;
-  const { utc, validUntilMs } = instantBound('modified_after', values.modified_after, nowMs());
+  const { utc, validUntilMs } = modifiedAfterBound(values.modified_after, nowMs());
   const { ids, total } = listTerms(visible, {
     kind,
     limit: page.limit,

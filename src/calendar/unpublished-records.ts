@@ -166,17 +166,19 @@ async function* pagesOf(
 ): AsyncGenerator<readonly CmsRecord[]> {
   const { maxPageSize } = parts.cms;
   let limit = maxPageSize;
-  // After 230 records, page 24 of ten: `read / limit` is whole, because 100, 10 and 1 divide each other.
-  for (let read = 0; ; ) {
+  let read = 0;
+  let isLast = false;
+  while (!isLast) {
     if (read >= MAX_PAGES * maxPageSize) throw tooManyRecords(kind, MAX_PAGES * maxPageSize);
+    // After 230 records, page 24 of ten: `read / limit` is whole, because 100, 10 and 1 divide each other.
     const page = await readPage(parts, kind, { ...scope, limit, page: read / limit + 1 }, caller);
     if (page === 'too-large') {
       limit = limit === SMALL_PAGE ? 1 : SMALL_PAGE;
       continue;
     }
     yield page.records;
-    if (page.isLast) return;
     read += limit;
+    isLast = page.isLast;
   }
 }
 

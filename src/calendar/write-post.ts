@@ -10,7 +10,7 @@ import type { FieldsOf, PostFields, PostKind, RecordOf } from '../model/records.
 import { getRecord, kindOf } from '../store/records.ts';
 import { utcZone } from '../time/zones.ts';
 import { cmsToApiError, withApiErrors } from './cms-errors.ts';
-import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
+import { writtenCustomFields } from './custom-fields.ts';
 import { parseWallTimeIn, zoneOf } from './dates.ts';
 import { missingPost } from './read-post.ts';
 import { writableMapping } from './request.ts';
@@ -162,7 +162,7 @@ export async function postFields(write: PostWrite<PostKind>): Promise<Partial<Po
   const mayPublish = await services.permissions.allow('publish', kind, actor);
   const status = storedStatus(byField.status as string | undefined, mayPublish, !stored);
   if (status !== undefined) fields.status = status;
-  const customFields = writtenCustomFields(customFieldsOf(services.mapping, kind), byField.customFields);
+  const customFields = writtenCustomFields(services.mapping, kind, byField.customFields);
   if (customFields) fields.customFields = customFields;
   return fields;
 }

@@ -25,7 +25,6 @@ const JSON_TYPE_CHECKS: Record<JsonType, (value: unknown) => boolean> = {
  * 1. required parameters that are missing;
  * 2. the first stage: the form of each value and what it refers to, in the order in which the endpoint declares them;
  * 3. the second stage: JSON types, in the order in which the client sent the values, those of the body first.
- * @throws ApiError `rest_missing_callback_param`, `rest_invalid_param`
  */
 export async function validate(
   { parameters, operation }: Endpoint,

@@ -197,14 +197,14 @@ const patterns = FORMATS.map(([format, read, flags = 'iy']) => ({ pattern: new R
 /** From left to right. Undefined if PHP refuses the text. */
 function parseParts(text: string): Parsed | undefined {
   const parsed = new Parsed();
-  for (let index = 0; index < text.length; ) {
+  let index = 0;
+  while (index < text.length) {
     const match = longestMatch(text, index);
     if (!match) return undefined;
     match.read(parsed, match.groups);
     index += match.length;
-    // Of two zones the first counts. PHP refuses three, two dates, two times, and a first zone that is unknown.
-    const isRefused = parsed.dates > 1 || parsed.times > 1 || parsed.zones > 2 || (parsed.zones > 0 && !parsed.zone);
-    if (isRefused) return undefined;
+    const hasUnknownZone = parsed.zones > 0 && !parsed.zone;
+    if (parsed.dates > 1 || parsed.times > 1 || parsed.zones > 2 || hasUnknownZone) return undefined;
   }
   return parsed;
 }
@@ -238,8 +238,9 @@ function readFields(parsed: Parsed, groups: Groups): void {
   if (zone !== undefined) readZone(parsed, parseZone(zone));
 }
 
+/** Of two zones the first counts. PHP refuses a first one that it does not know (`parseParts`). */
 function readZone(parsed: Parsed, zone: Zone | undefined): void {
-  parsed.zone = parsed.zones === 0 ? zone : parsed.zone;
+  if (parsed.zones === 0) parsed.zone = zone;
   parsed.zones += 1;
 }
 
