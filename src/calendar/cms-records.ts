@@ -1,6 +1,6 @@
 // Reads and writes records in the CMS for the use cases: calls the CMS with the caller's credentials, and maps the
-// response. After a write the gateway reads the record again as a visitor, and tells the other gateways of the site:
-// what the CMS sent to the writer never enters the replica. The error of a failed write names what it had created.
+// response. What the CMS sent to the writer never enters the replica: after a write the gateway reads the record again
+// as a visitor, and tells the other gateways of the site.
 
 import { randomBytes } from 'node:crypto';
 import type { Cms, CmsRecord, ReadRequest } from '../cms/port.ts';

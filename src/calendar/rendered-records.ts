@@ -120,16 +120,14 @@ export class RenderedList {
 
 const COMMA = utf8(',');
 
-/**
- * What identifies a public list: the ETags of its items and the rest. Of its cache tags those of the items come first:
- * a header has room for the first ones.
- */
+/** What identifies a public list: the ETags of its items and the rest. */
 export function identityOfList(
   name: string,
   items: readonly RenderedRecord[],
   rest: JsonObject,
 ): { etag: string; cacheTags: string[] } {
   const etag = `"${contentHash(items.map((item) => item.etag).join('') + JSON.stringify(rest))}"`;
+  // A header has room for the first ones: those of the items come before those of what the items show.
   const cacheTags = new Set([name, ...items.map(({ cacheTags: [own] }) => own)]);
   for (const item of items) for (const tag of item.cacheTags) cacheTags.add(tag);
   return { etag, cacheTags: [...cacheTags] };

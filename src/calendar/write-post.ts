@@ -70,11 +70,11 @@ function withWriteErrors<T>(
 ): Promise<T> {
   const id = stored?.id;
   const { writtenPathsByField } = writableMapping(request.services, kind, id);
-  const parametersAt = (path: string): string[] =>
-    [...writtenPathsByField]
-      .filter(([, paths]) => paths.includes(path))
-      // A custom field is a part of one parameter: `customFields.door_time`.
-      .flatMap(([field]) => input.parameterOf[String(field).split('.', 1)[0]!] ?? []);
+  const parametersAt = (path: string): string[] => {
+    const fields = [...writtenPathsByField].filter(([, paths]) => paths.includes(path)).map(([field]) => String(field));
+    // A custom field is a part of one parameter: `customFields.door_time`.
+    return fields.flatMap((field) => input.parameterOf[field.split('.', 1)[0]!] ?? []);
+  };
   return withApiErrors({ kind, id, parametersAt }, calls);
 }
 

@@ -151,10 +151,7 @@ export const sourceNames: ParamType = {
   parse: (value) => parseList(value).map(String),
 };
 
-/**
- * One of these lower-case words, in any letter case. Any other value has no effect: clients of the original may send
- * it, which ignores the parameter.
- */
+/** One of these lower-case words, in any letter case. Any other has no effect, as the parameter in the original. */
 export function knownWord(words: readonly string[]): ParamType {
   return {
     schema: { type: 'string', enum: words },

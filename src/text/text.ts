@@ -34,10 +34,7 @@ export function cutHtml(html: string, maxLength: number): string {
   return `${isInTag ? kept.slice(0, tag) : kept}…`;
 }
 
-/**
- * The characters of all texts in a value, and one for each other value. What is nested deeper than usual is not
- * counted.
- */
+/** The characters of all texts in a value, and one for each other value. What is nested deeper counts as one. */
 export function charactersOf(value: unknown, depth = 4): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null || depth === 0) return 1;

@@ -128,14 +128,12 @@ export function whenOf({ start_date: start, end_date: end, all_day, timezone }: 
 /** The text, cut; before it `Cancelled: Illness`, if the CMS gives a reason of the state. */
 export function linesOf(event: FeedEvent, html: string, maxCharacters: number): string[] {
   const reason = textLine(event.event_status_reason ?? '');
-  const state = reason === '' ? '' : withState(event, reason);
-  return [state, ...textLines(html, maxCharacters)].filter((line) => line !== '');
+  const lines = textLines(html, maxCharacters);
+  return reason === '' ? lines : [withState(event, reason), ...lines];
 }
 
 function eventData(event: FeedEvent, site: string): Omit<ICalEventData, 'start'> {
   const changedMs = lastChangeMs(event);
-  const location = placeOf(event);
-  const page = shortAddress(event.url);
   return {
     id: `event-${event.id}@${site}`,
     sequence: Math.max(0, Math.floor((changedMs - SEQUENCE_START_MS) / 1000)),
@@ -144,8 +142,8 @@ function eventData(event: FeedEvent, site: string): Omit<ICalEventData, 'start'>
     lastModified: new Date(changedMs),
     summary: titleOf(event),
     description: linesOf(event, event.description || event.excerpt, MAX_DESCRIPTION).join('\n') || null,
-    ...(location === '' ? {} : { location }),
-    ...(page === undefined ? {} : { url: page }),
+    location: placeOf(event) || null,
+    url: shortAddress(event.url) ?? null,
     categories: event.categories.map(({ name }) => ({ name: textLine(name) })),
     status: statusOf(event),
   };
@@ -163,7 +161,7 @@ type Times = Pick<ICalEventData, 'start' | 'end' | 'allDay' | 'timezone'>;
 function daysOf({ start_date: start, end_date: end }: FeedEvent): Times {
   const [first, last] = wholeDays(start, end).map((day) => wallTimeMs(`${day} 00:00:00`)) as [number, number];
   const endMs = Math.min(Math.max(first, last) + DAY_MS, LAST_DAY_MS);
-  return { allDay: true, start: new Date(first), ...(endMs > first ? { end: new Date(endMs) } : {}) };
+  return { allDay: true, start: new Date(first), end: endMs > first ? new Date(endMs) : null };
 }
 
 /** The times in the zone of this name; without one in UTC. */
@@ -172,7 +170,7 @@ function timesOf(event: FeedEvent, zone: string | undefined): Times {
   const end = zone === undefined ? event.utc_end_date : event.end_date;
   // DTEND must be later than DTSTART.
   const hasEnd = event.utc_end_date > event.utc_start_date;
-  return { start: wallDate(start), ...(hasEnd ? { end: wallDate(end) } : {}), timezone: zone ?? null };
+  return { start: wallDate(start), end: hasEnd ? wallDate(end) : null, timezone: zone ?? null };
 }
 
 /**
@@ -193,13 +191,10 @@ function wallDate(wall: WallTime): ICalDayJsStub {
 
 /** The names and addresses of the venues whose names no password protects, and where people attend online. */
 export function placeOf({ venue, online_url: online }: Pick<FeedEvent, 'venue' | 'online_url'>): string {
-  const places = [venue]
-    .flat()
-    .map(({ venue: name, ...address }) =>
-      typeof name === 'string' ? [name, postalAddress(address)].filter(Boolean).join(', ') : '',
-    );
-  const names = textLine(places.filter((place) => place !== '').join('; '));
-  return [names, shortAddress(online) ?? ''].filter((place) => place !== '').join('; ');
+  const named = [venue].flat().filter(({ venue: name }) => typeof name === 'string');
+  const places = named.map(({ venue: name, ...address }) => [name, postalAddress(address)].filter(Boolean).join(', '));
+  const names = textLine(places.filter(Boolean).join('; '));
+  return [names, shortAddress(online)].filter(Boolean).join('; ');
 }
 
 /** Zones of earlier years have seconds in their offsets: events before this year are written in UTC. */
