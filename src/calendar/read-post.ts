@@ -34,10 +34,7 @@ const EXISTS_CALLS = 2;
 /** `editing`: the request has `context=edit`. */
 type ReadOptions = { password?: string | undefined; editing?: boolean };
 
-/**
- * A post that the actor may read. `unlocked`: the actor sent the password, or reads the record as its editor.
- * @throws ApiError 403 if the actor may not see it, 404 or 400 if there is no such record; CmsUnavailable
- */
+/** A post that the actor may read. `unlocked`: the actor sent the password, or reads the record as its editor. */
 async function readPost<K extends PostKind>(kind: K, id: number, request: ApiRequest, options: ReadOptions) {
   const { db } = request.services.replica;
   let record = getRecord(db, kind, id);
@@ -65,7 +62,8 @@ export async function asActorSees(
   const linked = record.kind === 'event' ? [...record.venues, ...record.organizers] : [];
   const areLinkedPublic = linked.every((id) => kindOf(replica.db, id) !== undefined);
   const missingImages = record.image === 0 || getImage(replica.db, record.image) ? [] : [record.image];
-  if ((areLinkedPublic && missingImages.length === 0) || !request.actor.account) return jsonIn(replica.db);
+  const isAllPublic = areLinkedPublic && missingImages.length === 0;
+  if (isAllPublic || !request.actor.account) return jsonIn(replica.db);
   try {
     const scopes = areLinkedPublic ? {} : await unpublishedScopes(request.services, ['venue', 'organizer'], request);
     return await unpublishedRecords.use(request, scopes, async ({ records, addImagesOf }) => {
@@ -122,14 +120,21 @@ async function unlock<K extends PostKind>(
   return reading.catch(ifRejected(noneIfRefused));
 }
 
-/** A post that the replica lacks: from the CMS, if the actor may cause a call. */
+/**
+ * A post that the replica lacks, from the CMS:
+ *
+ *   the actor may read it             the record
+ *   hidden, as a draft is             `notAccessible`
+ *   an event that is in the trash     `noLongerAvailable`: the CMS hides it too, but the journal remembers it
+ *   missing                           the error of `missingPost`
+ *   the actor may cause no call       `unknownId`, or `noLongerAvailable`
+ */
 async function lookUpPost<K extends PostKind>(kind: K, id: number, request: ApiRequest): Promise<RecordOf[K]> {
   const { mapping, lookupLimit, replica } = request.services;
   if (!mapping.kinds[kind]) throw unknownId(kind, id);
-  // The CMS hides an event in the trash as it hides a draft. The journal knows that this one was public.
-  const isCancelled = () => kind === 'event' && replica.journal.cancelled(id) !== undefined;
+  const isTrashed = () => kind === 'event' && replica.journal.cancelled(id) !== undefined;
   const refuse = async (error: CmsRejected): Promise<never> => {
-    if (error.status === 401 || error.status === 403) throw isCancelled() ? noLongerAvailable() : notAccessible(kind);
+    if (error.status === 401 || error.status === 403) throw isTrashed() ? noLongerAvailable() : notAccessible(kind);
     if (error.status !== 404 || error.kind === 'no-collection') throw error;
     throw await missingPost(kind, id, request);
   };
@@ -137,7 +142,7 @@ async function lookUpPost<K extends PostKind>(kind: K, id: number, request: ApiR
     readAsStaff(kind, id, request).catch(ifRejected(refuse)),
   );
   if (record) return record;
-  throw isCancelled() ? noLongerAvailable() : unknownId(kind, id);
+  throw isTrashed() ? noLongerAvailable() : unknownId(kind, id);
 }
 
 /** The error for an id that no record of the kind has in the CMS. Of an event: whether another record has the id. */

@@ -138,54 +138,61 @@ const isPluginNumber = (text: string): boolean => /\d/.test(text) && !/^[,.]\d+[
 
 const phpTrim = (text: string): string => trimCharacters(text, PHP_BLANKS);
 
-/**
- * Reads the cost. A thousands separator is part of its number, and a leading minus is a sign. In the order of the code:
- *
- *   Free                  words ['Free']
- *   Free - 20             label 'Free'
- *   8 €     ab 7 €        as the plugin reads them: '€', 'postfix'; 'ab €' without a position, and the whole as phrase
- *   5       €10 / £8      no symbol; the second has the whole as phrase
- *   5-10 €  $5 - $10      the only sign, which the plugin does not find: '€', 'postfix'; '$', 'prefix'
- */
+/** Reads the cost. A thousands separator is part of its number, and a leading minus is a sign. */
 export function parseCost(cost: Cost) {
   const isList = typeof cost !== 'string';
   const shown = (isList ? cost.slice(0, MAX_TEXTS) : [cost]).map((text) => stripTags(text.slice(0, MAX_CHARACTERS)));
   const typed = shown.filter((text) => text !== '');
   const texts = typed.map(parseText);
   const amounts = sortedDistinct(texts.flatMap((text) => text.amounts));
+  const unsigned = texts.map(({ text }) => text);
   const whole = decodeEntities(typed.join('\n'));
   const signs = signsIn(whole);
-  const parsed = {
+  return {
     /** Without amounts of the same value, lowest first. */
     amounts,
     /** The texts without an amount: of the list `Free`, `10 for members` the first. */
     words: typed.filter((_, at) => texts[at]?.amounts.length === 0),
-    /** The text before a dash and the amount: `Free` in `Free - 20`. */
-    label: '',
-    /** What stands beside the amounts. Empty: nothing, or not the same everywhere. */
-    symbol: '',
-    position: '' as Position,
     /** The currencies that are named: `€`, `CHF`, `kr`, `Euro`. */
     signs,
-    /** The whole cost, if only this says what was meant: `ab 7 €`, `€10 / £8`. Otherwise empty. */
-    phrase: '',
+    ...NOTHING_BESIDE,
+    ...(amounts.length > 0 && besideAmounts(typed.join(', '), whole, isList ? unsigned : (unsigned[0] ?? ''), signs)),
   };
-  if (amounts.length === 0) return parsed;
-  const unsigned = texts.map(({ text }) => text);
-  const own = pluginCurrency(isList ? unsigned : (unsigned[0] ?? ''));
+}
+
+interface BesideAmounts {
+  /** The text before a dash and the amount: `Free` in `Free - 20`. */
+  label: string;
+  /** What stands beside each amount, such as `€`. Empty: nothing, or not the same everywhere. */
+  symbol: string;
+  position: Position;
+  /** The whole cost, if only this says what was meant: `ab 7 €`, `€10 / £8`. Otherwise empty. */
+  phrase: string;
+}
+
+const NOTHING_BESIDE: BesideAmounts = { label: '', symbol: '', position: '', phrase: '' };
+
+/**
+ * What a cost says beside its amounts. In the order of the code:
+ *
+ *   Free - 20             label 'Free'
+ *   8 €     ab 7 €        as the plugin reads them: '€', 'postfix'; 'ab €' without a position, and the whole as phrase
+ *   €10 / £8              the whole as phrase
+ *   5                     nothing
+ *   5-10 €  $5 - $10      the only sign, which the plugin does not find: '€', 'postfix'; '$', 'prefix'
+ */
+function besideAmounts(phrase: string, whole: string, unsigned: Cost, signs: string[]): Partial<BesideAmounts> {
+  const own = pluginCurrency(unsigned);
   // The plugin takes `Free -` for the symbol of `Free - 20`.
   const label = own.position === 'prefix' && DASH_AT_END.test(own.symbol) ? own.symbol.slice(0, -1).trimEnd() : '';
-  // `Free - 20`, and not `CHF -15.`, whose currency is CHF: The Events Calendar shows `CHF 15.-`.
-  if (label !== '' && !DASH_AT_END.test(label) && !isCurrencySign(label)) return { ...parsed, label };
-  const phrase = typed.join(', ');
-  // `8 €` and `ab 7 €`. The dash of `10-10` is no currency.
-  if (/[^–—−-]/u.test(own.symbol)) return { ...parsed, ...own, phrase: own.position === '' ? phrase : '' };
+  // Not `CHF -15.`, whose currency is CHF: The Events Calendar shows `CHF 15.-`.
+  if (label !== '' && !DASH_AT_END.test(label) && !isCurrencySign(label)) return { label };
+  // The dash of `10-10` is no currency.
+  if (/[^–—−-]/u.test(own.symbol)) return own.position === '' ? { ...own, phrase } : own;
   const [sign, ...others] = signs;
-  // `5` and `€10 / £8`.
-  if (sign === undefined || others.length > 0) return { ...parsed, phrase: others.length > 0 ? phrase : '' };
-  // `5-10 €` and `$5 - $10`.
-  const position: Position = whole.indexOf(sign) < whole.search(/\d/) ? 'prefix' : 'postfix';
-  return { ...parsed, symbol: sign, position };
+  if (others.length > 0) return { phrase };
+  if (sign === undefined) return {};
+  return { symbol: sign, position: whole.indexOf(sign) < whole.search(/\d/) ? 'prefix' : 'postfix' };
 }
 
 /** Without tags and outer blanks. */
