@@ -61,9 +61,6 @@ const ofSite = (site: SiteSettings = {}): Currency => ({
   code: site.currencyCode,
 });
 
-/** Whether the symbol may stand for the currency: `kr` for SEK. */
-const mayMean = (symbol: string, code = ''): boolean => fitsCurrency(symbol.trim(), code);
-
 /**
  * How a cost is shown, and the ISO code of its currency if anything tells it. With the gateway's setting `$`:
  *
@@ -79,13 +76,14 @@ function resolveCurrency(levels: Currency[], gateway: Config['cost']) {
   const all: Currency[] = [...levels, gateway];
   // Undefined if the first level that says anything has a symbol alone, such as the text `10 kr`.
   const codeOfFirst = all.find((level) => level.symbol !== undefined || level.code)?.code;
-  const lastSymbol = codeOfFirst && !mayMean(gateway.symbol, codeOfFirst) ? codeOfFirst : gateway.symbol;
+  const lastSymbol = codeOfFirst && !fitsCurrency(gateway.symbol.trim(), codeOfFirst) ? codeOfFirst : gateway.symbol;
   const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? lastSymbol;
+  const sign = symbol.trim();
   const position = all.find((level) => level.position)?.position ?? 'prefix';
   return {
     symbol,
     isAfter: position !== 'prefix',
-    code: codeOfFirst || all.find((level) => mayMean(symbol, level.code))?.code || currencyOf(symbol.trim()),
+    code: codeOfFirst || all.find(({ code = '' }) => fitsCurrency(sign, code))?.code || currencyOf(sign),
   };
 }
 

@@ -114,13 +114,11 @@ export const listedStatus: ParamType = {
 };
 
 /** One of these lower-case words, in any letter case. */
-export function oneOf(words: readonly string[]): ParamType {
-  return {
-    schema: { type: 'string', enum: words },
-    accepts: (value) => typeof value === 'string' && words.includes(value.toLowerCase()),
-    parse: (value) => String(value).toLowerCase(),
-  };
-}
+export const oneOf = (words: readonly string[]): ParamType => ({
+  schema: { type: 'string', enum: words },
+  accepts: (value) => typeof value === 'string' && words.includes(value.toLowerCase()),
+  parse: (value) => String(value).toLowerCase(),
+});
 
 /** One of these words, which `''` removes from the record. */
 export function clearableWord(words: readonly string[]): ParamType {
@@ -152,12 +150,10 @@ export const sourceNames: ParamType = {
 };
 
 /** One of these lower-case words, in any letter case. Any other has no effect, as the parameter in the original. */
-export function knownWord(words: readonly string[]): ParamType {
-  return {
-    schema: { type: 'string', enum: words },
-    parse: (value) => words.find((word) => typeof value === 'string' && word === value.toLowerCase()),
-  };
-}
+export const knownWord = (words: readonly string[]): ParamType => ({
+  schema: { type: 'string', enum: words },
+  parse: (value) => words.find((word) => typeof value === 'string' && word === value.toLowerCase()),
+});
 
 /** Website of an event: a URL, or an empty value for none. The text `0` stays, because an update stores it. */
 export const website: ParamType = {
@@ -256,14 +252,12 @@ export const timeZone: ParamType = {
 
 // Records, users and images
 
-export function existingId(kind: Kind): ParamType {
-  return {
-    ...count,
-    hint: `There is no such ${kind}. Write the id of one that exists.`,
-    verify: (value, checks) => checks.exists(kind, parsePositiveInteger(value)!),
-    jsonType: 'integer',
-  };
-}
+export const existingId = (kind: Kind): ParamType => ({
+  ...count,
+  hint: `There is no such ${kind}. Write the id of one that exists.`,
+  verify: (value, checks) => checks.exists(kind, parsePositiveInteger(value)!),
+  jsonType: 'integer',
+});
 
 /** Ids that need not exist: `include` of the event list. The URLs of the pages repeat `7,7` as it was sent. */
 export const uncheckedIds: ParamType = {
