@@ -76,6 +76,7 @@ function resolveCurrency(levels: Currency[], gateway: Config['cost']) {
   const all: Currency[] = [...levels, gateway];
   // Undefined if the first level that says anything has a symbol alone, such as the text `10 kr`.
   const codeOfFirst = all.find((level) => level.symbol !== undefined || level.code)?.code;
+  // A record in GBP is shown with `GBP`, where the gateway's setting is `$`.
   const lastSymbol = codeOfFirst && !fitsCurrency(gateway.symbol.trim(), codeOfFirst) ? codeOfFirst : gateway.symbol;
   const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? lastSymbol;
   const sign = symbol.trim();
@@ -142,6 +143,7 @@ function offerOf(typed: ParsedCost, levels: Currency[], settings: Config['cost']
   return { price: escapeHtmlOnce(isFree(price) ? '0' : price), ...currency };
 }
 
+/** The words of a cost without amounts, else its phrase, else its lowest and highest amount: `Free – $20`. */
 function displayCost({ amounts, words, label, phrase }: ParsedCost, inCurrency: (amount: string) => string): string {
   const [lowest] = amounts;
   const highest = amounts.at(-1);

@@ -103,6 +103,7 @@ export const wallToUtc = (wall: string, zone: Zone): string => formatWallTime(wa
 export function instantsOf(text: string, zone: Zone): number[] {
   const wall = parseWallTime(text);
   if (wall === undefined) return [];
+  // In the two days around it the clock changes once at most.
   const offsets = new Set([offsetMs(wall - DAY_MS, zone), offsetMs(wall + DAY_MS, zone)]);
   return [...offsets].map((offset) => wall - offset).filter((epochMs) => offsetMs(epochMs, zone) === wall - epochMs);
 }
