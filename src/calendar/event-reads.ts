@@ -55,7 +55,7 @@ function findEvents(
     ...raw,
     ...urlDates,
     status,
-    page: page.page,
+    page: page.number,
     per_page: page.limit,
     geoloc: values.geoloc,
     include: values.include,

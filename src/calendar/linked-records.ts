@@ -72,7 +72,7 @@ function findPage(
     upcomingFromUtc: onlyUpcoming ? formatWallTime(nowMs()) : undefined,
   };
   const { ids, total } = listLinked(visible, kind, filter);
-  const urlValues = { ...raw, event: values.event, page: page.page, per_page: page.limit, status };
+  const urlValues = { ...raw, event: values.event, page: page.number, per_page: page.limit, status };
   const validUntilMs = onlyUpcoming ? nowMs() + 1000 : modifiedAfter.validUntilMs;
   return { kind, ids, total, page, urlValues, validUntilMs, visible, isPublic };
 }

@@ -77,7 +77,7 @@ export interface ListPage extends Pick<ListAccess, 'isPublic' | 'visible'> {
 
 /** Throws 404 for a page of posts after the last one. Page 1 of an empty list exists. Terms have no last page. */
 export function assertPageExists({ kind, total, page }: Pick<ListPage, 'kind' | 'total' | 'page'>): void {
-  if (isPostKind(kind) && page.page > Math.max(totalPages(total, page.limit), 1)) throw pageNotFound(kind);
+  if (isPostKind(kind) && page.number > Math.max(totalPages(total, page.limit), 1)) throw pageNotFound(kind);
 }
 
 /**
@@ -132,18 +132,19 @@ function* responseSteps(listPage: ListPage, request: ApiRequest): Steps<ApiRespo
 }
 
 interface RequestedPage extends PageWindow {
-  page: number;
+  /** From 1. */
+  number: number;
 }
 
 export type PageSizes = Pick<Config['lists'], 'perPage' | 'maxPerPage'>;
 
 /** The requested page, which may be after the last one. The page size is at most `maxPerPage`. */
 export function requestedPage(values: Record<string, unknown>, { perPage, maxPerPage }: PageSizes): RequestedPage {
-  const page = Number(values.page ?? 1);
-  const size = Math.min(Number(values.per_page ?? perPage), maxPerPage);
+  const number = Number(values.page ?? 1);
+  const limit = Math.min(Number(values.per_page ?? perPage), maxPerPage);
   // SQLite requires an integer. All pages this far after the last one are equally empty.
-  const offset = Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER);
-  return { page, limit: size, offset };
+  const offset = Math.min((number - 1) * limit, Number.MAX_SAFE_INTEGER);
+  return { number, limit, offset };
 }
 
 export const totalPages = (total: number, perPage: number): number => Math.ceil(total / perPage);
@@ -166,17 +167,17 @@ const NAMES_IN_URL = new Map(KINDS.map((kind) => [kind, namesInUrl(kind)]));
 
 /** The URL of a page, and of the next and the previous one: these end with `page`, which that of page 1 lacks. */
 export function pageUrls(
-  { kind, urlValues, page: { page, limit }, total }: Pick<ListPage, 'kind' | 'urlValues' | 'page' | 'total'>,
+  { kind, urlValues, page: { number, limit }, total }: Pick<ListPage, 'kind' | 'urlValues' | 'page' | 'total'>,
   baseUrl: string,
 ): JsonObject {
   const params = NAMES_IN_URL.get(kind)!.flatMap((name) => urlParams(name, urlValues[name]));
   const others = params.filter(([name]) => name !== 'page');
   const urlWith = (pairs: [string, string][]): string =>
     `${baseUrl}/${PLURALS[kind]}/${pairs.length > 0 ? '?' : ''}${new URLSearchParams(pairs)}`;
-  const urlOf = (number: number): string => urlWith(number === 1 ? others : [...others, ['page', String(number)]]);
+  const urlOf = (page: number): string => urlWith(page === 1 ? others : [...others, ['page', String(page)]]);
   return {
     rest_url: urlWith(params),
-    ...(page < totalPages(total, limit) ? { next_rest_url: urlOf(page + 1) } : {}),
-    ...(page > 1 ? { previous_rest_url: urlOf(page - 1) } : {}),
+    ...(number < totalPages(total, limit) ? { next_rest_url: urlOf(number + 1) } : {}),
+    ...(number > 1 ? { previous_rest_url: urlOf(number - 1) } : {}),
   };
 }

@@ -200,7 +200,7 @@ async function readPage(
   }
 }
 
-/** With the occurrences of the events, and the venues and organizers that are text in them. */
+/** The unpublished ones, with the occurrences of the events, and the venues and organizers that are text in them. */
 function recordsFrom({ mapping, sync }: Parts, kind: PostKind, cmsRecords: readonly CmsRecord[]): PostRecord[] {
   const { read, occurrences, embedded } = mapping.kinds[kind]!;
   // The CMS may have published one of them meanwhile: then visitors' view of it counts.
