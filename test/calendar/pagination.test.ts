@@ -28,7 +28,12 @@ describe('pages', () => {
 describe('URLs of the pages of a list', () => {
   const at = (page: number, sent: Record<string, unknown> = {}) =>
     pageUrls(
-      { kind: 'event', urlValues: { ...sent, page, per_page: 3 }, page: { number: page, limit: 3, offset: 0 }, total: 9 },
+      {
+        kind: 'event',
+        urlValues: { ...sent, page, per_page: 3 },
+        page: { number: page, limit: 3, offset: 0 },
+        total: 9,
+      },
       'B',
     );
   const dates = { start_date: '2026-11-20 00:00:00', status: 'publish' };
