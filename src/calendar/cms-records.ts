@@ -53,8 +53,9 @@ interface Parts {
 }
 
 /**
- * A method calls the CMS with the actor's own credentials, and returns the record as the CMS shows it to the actor. A
- * write resolves when the replica shows what visitors get of it. Each throws `CmsUnavailable` and `CmsRejected`.
+ * Unless it says otherwise, a method calls the CMS with the actor's own credentials, and returns the record as the CMS
+ * shows it to the actor. A write resolves when the replica shows what visitors get of it. Each throws `CmsUnavailable`
+ * and `CmsRejected`.
  */
 export class CmsRecords {
   readonly #parts: Parts;

@@ -132,7 +132,6 @@ function* responseSteps(listPage: ListPage, request: ApiRequest): Steps<ApiRespo
 }
 
 interface RequestedPage extends PageWindow {
-  /** From 1. */
   number: number;
 }
 

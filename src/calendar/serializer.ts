@@ -280,7 +280,7 @@ function copiedValues(record: CalendarRecord, isLocked: boolean): JsonObject {
   const values: JsonObject = {};
   for (const [name, { key, type, empty, parameter }] of COPIED.get(record.kind)!) {
     const value = Reflect.get(record, key);
-    // An addition without a value, such as a coordinate, is left out, and not blank.
+    // An addition, such as a coordinate, is never blank: a locked one, and one without a value, is left out.
     if (parameter?.addition && (isLocked || value === empty)) continue;
     const blank = type === 'boolean' ? null : '';
     values[name] = isLocked ? blank : value;
