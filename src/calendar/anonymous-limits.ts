@@ -27,9 +27,8 @@ const LOOKUP_BURST = 100;
 const LOOKUPS_PER_SECOND = 5;
 
 /**
- * Lookups of records that the replica lacks. One by id can tell a hidden record (403), a record of another type (400)
- * and a missing one (404) apart. Once callers have used up the burst, anonymous callers get 404 for all three, from the
- * replica.
+ * Lookups of records that the replica lacks: one by id tells a hidden record (403), a record of another type (400) and
+ * a missing one (404) apart. Once callers have used up the burst, anonymous callers get 404 for all three.
  */
 export class LookupLimit {
   readonly #isComplete: () => boolean;
@@ -50,9 +49,8 @@ export class LookupLimit {
   }
 
   /**
-   * Calls the CMS for a record that the replica lacks. Resolves with undefined if no token is left, or if too many
-   * anonymous callers wait for their calls: the response is then the same as if the record did not exist. Throws
-   * what `fetch` throws.
+   * Calls the CMS for a record that the replica lacks. Resolves with undefined, as if there were no such record, if no
+   * token is left, or if too many anonymous callers wait for their calls.
    */
   async lookUp<T>(actor: Actor, fetch: () => Promise<T>): Promise<T | undefined> {
     if (!this.tryTake(actor, 1)) return undefined;
@@ -86,7 +84,6 @@ export class PasswordAttempts {
   /**
    * The record as the CMS shows it with this password.
    * @param record for example `event 12`
-   * @throws ApiError 429 if callers are trying too many other passwords; and what `fetch` throws
    */
   async read<T>(record: string, password: string, fetch: () => Promise<T>): Promise<T> {
     const attempt = createHmac('sha256', this.#hashKey).update(`${record} ${password}`).digest('base64');

@@ -1,6 +1,6 @@
 // Reads and writes records in the CMS for the use cases: calls the CMS with the caller's credentials, and maps the
-// response. After a write the gateway reads the record again as a visitor, and tells the other gateways of the site:
-// what the CMS sent to the writer never enters the replica. The error of a failed write names what it had created.
+// response. What the CMS sent to the writer never enters the replica: after a write the gateway reads the record again
+// as a visitor, and tells the other gateways of the site.
 
 import { randomBytes } from 'node:crypto';
 import type { Cms, CmsRecord, ReadRequest } from '../cms/port.ts';
@@ -53,8 +53,8 @@ interface Parts {
 }
 
 /**
- * Unless a method says otherwise, it calls the CMS with the actor's own credentials, and returns the record as the CMS
- * shows it to the actor. A write resolves when the replica shows what visitors get of it. It throws `CmsUnavailable`
+ * Unless it says otherwise, a method calls the CMS with the actor's own credentials, and returns the record as the CMS
+ * shows it to the actor. A write resolves when the replica shows what visitors get of it. Each throws `CmsUnavailable`
  * and `CmsRejected`.
  */
 export class CmsRecords {
@@ -73,15 +73,12 @@ export class CmsRecords {
     return this.#mappingOf(kind).read(cmsRecord, this.#parts.site(), this.#parts.sync.linkTables());
   }
 
-  /**
-   * The sync fetches published records that a caller got and the replica lacks, such as one of the last seconds. A
-   * caller waits only if its response shows them from the replica, as it does the terms of an event. Never rejects.
-   */
-  readonly #fetchUnknown = (kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<boolean> => {
+  /** The sync fetches the published ones that the replica lacks, such as one of the last seconds. Never rejects. */
+  async #fetchUnknown(kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<void> {
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
     const ids = published.map(({ id }) => Number(id)).filter((id) => !getRecord(this.#parts.replica.db, kind, id));
-    return ids.length === 0 ? Promise.resolve(true) : this.#parts.sync.fetchChanged(ids.map((id) => ({ kind, id })));
-  };
+    if (ids.length > 0) await this.#parts.sync.fetchChanged(ids.map((id) => ({ kind, id })));
+  }
 
   /** Resolves when the replica shows what visitors get of the written records, or withholds them. Never rejects. */
   async #readAsVisitor(...written: readonly ChangedRecord[]): Promise<void> {
@@ -137,9 +134,9 @@ export class CmsRecords {
     // A series reads as hidden: its occurrences are listed instead. A client that sends that back hides nothing.
     if (kind === 'event' && id !== undefined && occurrenceIds(this.#parts.replica.db, id).length > 0)
       delete (fields as { hidden?: boolean }).hidden;
-    const readCurrent = async (id: number) =>
-      current ?? this.#parts.cms.read(kindMapping, id, { view: 'editor' }, callOptions(request));
-    const before = id !== undefined && kindMapping.needsCurrent(fields) ? await readCurrent(id) : undefined;
+    let before: CmsRecord | undefined;
+    if (id !== undefined && kindMapping.needsCurrent(fields))
+      before = current ?? (await this.#parts.cms.read(kindMapping, id, { view: 'editor' }, callOptions(request)));
     const linkTables = await this.#linkTablesFor(kindMapping, fields);
     return kindMapping.write(fields, { site: this.#parts.site(), linkTables, current: before });
   }
@@ -162,6 +159,7 @@ export class CmsRecords {
   ): Promise<{ record: RecordOf[K]; cmsRecord: CmsRecord }> {
     const cmsRecord = await this.#parts.cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
     const fetched = this.#fetchUnknown(kind, [cmsRecord]);
+    // The response to a write of an event shows its terms from the replica.
     if (isTermKind(kind)) await fetched;
     return { record: this.#pickOccurrence(kind, id, cmsRecord, this.#toRecord(kind, cmsRecord)), cmsRecord };
   }
@@ -241,9 +239,8 @@ export class CmsRecords {
 }
 
 /**
- * Runs the steps of a write. If they fail, the error's `data.created` has `request.created`: an event that the CMS
- * refused after its venue was created gives `[{ kind: 'venue', id: 12 }]`. A repeated request finds that venue by its
- * name.
+ * Runs the steps of a write. If they fail, the error has `request.created` as `data.created`. If the CMS refused an
+ * event after its venue was created, that is `[{ kind: 'venue', id: 12 }]`: a repeated request finds it by its name.
  */
 export async function withCreatedInError<T>(
   { created = [] }: RequestContext,

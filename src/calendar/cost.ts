@@ -61,9 +61,6 @@ const ofSite = (site: SiteSettings = {}): Currency => ({
   code: site.currencyCode,
 });
 
-/** Whether the symbol may stand for the currency: `kr` for SEK. */
-const mayMean = (symbol: string, code = ''): boolean => fitsCurrency(symbol.trim(), code);
-
 /**
  * How a cost is shown, and the ISO code of its currency if anything tells it. With the gateway's setting `$`:
  *
@@ -79,13 +76,15 @@ function resolveCurrency(levels: Currency[], gateway: Config['cost']) {
   const all: Currency[] = [...levels, gateway];
   // Undefined if the first level that says anything has a symbol alone, such as the text `10 kr`.
   const codeOfFirst = all.find((level) => level.symbol !== undefined || level.code)?.code;
-  const lastSymbol = codeOfFirst && !mayMean(gateway.symbol, codeOfFirst) ? codeOfFirst : gateway.symbol;
+  // A record in GBP is shown with `GBP`, where the gateway's setting is `$`.
+  const lastSymbol = codeOfFirst && !fitsCurrency(gateway.symbol.trim(), codeOfFirst) ? codeOfFirst : gateway.symbol;
   const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? lastSymbol;
+  const sign = symbol.trim();
   const position = all.find((level) => level.position)?.position ?? 'prefix';
   return {
     symbol,
     isAfter: position !== 'prefix',
-    code: codeOfFirst || all.find((level) => mayMean(symbol, level.code))?.code || currencyOf(symbol.trim()),
+    code: codeOfFirst || all.find(({ code = '' }) => fitsCurrency(sign, code))?.code || currencyOf(sign),
   };
 }
 
@@ -102,7 +101,7 @@ function resolveCurrency(levels: Currency[], gateway: Config['cost']) {
 export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEFAULTS.cost, site?: SiteSettings) {
   const parsed = parseCost(stored.cost);
   const pluginSymbol = pluginCurrency(stored.cost).symbol;
-  // An editor chose another symbol in wp-admin than the plugin finds in the text: it shows the chosen one.
+  // An editor chose CHF in wp-admin for the text `8 €`: what the text says of a currency does not count.
   const isChosen = stored.symbol !== '' && stored.symbol !== pluginSymbol;
   const typed = isChosen ? { ...parsed, symbol: '', label: '', phrase: '', signs: [] } : parsed;
   const ofRecord = {
@@ -115,9 +114,10 @@ export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEF
   const usual = resolveCurrency(levels, settings);
   const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels], settings);
   const cost = displayCost(typed, (amount) => (isAfter ? `${amount}${symbol}` : `${symbol}${amount}`));
-  const isUsual = typed.symbol === '' || (pluginSymbol === '' && typed.symbol === usual.symbol);
   const hasStored = stored.symbol !== '' || stored.position !== '';
-  const inDetails = hasStored || isUsual ? stored : typed;
+  // The text has no symbol, or that of every cost, which the plugin does not find in it: `$5-$10`.
+  const saysNothing = typed.symbol === '' || (pluginSymbol === '' && typed.symbol === usual.symbol);
+  const inDetails = hasStored || saysNothing ? stored : typed;
   const texts = [...parsed.words, parsed.label].filter((text) => text !== '');
   return {
     fields: {
@@ -143,6 +143,7 @@ function offerOf(typed: ParsedCost, levels: Currency[], settings: Config['cost']
   return { price: escapeHtmlOnce(isFree(price) ? '0' : price), ...currency };
 }
 
+/** The words of a cost without amounts, else its phrase, else its lowest and highest amount: `Free – $20`. */
 function displayCost({ amounts, words, label, phrase }: ParsedCost, inCurrency: (amount: string) => string): string {
   const [lowest] = amounts;
   const highest = amounts.at(-1);

@@ -9,15 +9,14 @@ import type { PostKind, PostRecord } from '../model/records.ts';
 
 const NAME = 'custom_fields';
 
-export const customFieldsOf = ({ kinds }: Mapping, kind: PostKind): CustomFields =>
-  kinds[kind]?.customFields ?? new Map();
+const customFieldsOf = ({ kinds }: Mapping, kind: PostKind): CustomFields => kinds[kind]?.customFields ?? new Map();
 
 /**
  * The values that a body sets, by name; an empty text and null remove one. A value may have the form of a response,
  * `{ label, value }`. Undefined if it sets none, or if the mapping has no custom fields: the original ignores them.
- * @throws ApiError 400 `rest_invalid_param`
  */
-export function writtenCustomFields(fields: CustomFields, sent: unknown): PostRecord['customFields'] {
+export function writtenCustomFields(mapping: Mapping, kind: PostKind, sent: unknown): PostRecord['customFields'] {
+  const fields = customFieldsOf(mapping, kind);
   // Responses show an empty list for none.
   if (fields.size === 0 || sent === undefined || sent === null || sent === '') return undefined;
   if (Array.isArray(sent) && sent.length === 0) return undefined;
@@ -42,18 +41,16 @@ function parseValue(name: string, { type }: CustomField, value: unknown): string
   return String(value);
 }
 
-/**
- * The condition of `custom_fields[name]=value` in a list; undefined if it was not sent.
- * @throws ApiError 400 `rest_invalid_param` if the mapping does not declare a filter for a name
- */
-export function customFieldCondition(fields: CustomFields, sent: unknown): Record<string, string> | undefined {
+/** The condition of `custom_fields[name]=value` in a list; undefined if it was not sent. */
+export function customFieldCondition(mapping: Mapping, kind: PostKind, sent: unknown) {
   if (sent === undefined) return undefined;
-  const values = Object.entries(sent as Record<string, string>).map(([name, text]) => {
-    const field = fields.get(name);
+  const condition: Record<string, string> = {};
+  for (const [name, text] of Object.entries(sent as Record<string, string>)) {
+    const field = customFieldsOf(mapping, kind).get(name);
     if (!field?.filter) throw invalidParam(NAME, `No list filters by the custom field "${name}".`);
-    return [name, String(parseValue(name, field, text))] as const;
-  });
-  return Object.fromEntries(values);
+    condition[name] = String(parseValue(name, field, text));
+  }
+  return condition;
 }
 
 /** As responses show them, in the order of the mapping. Undefined without any. */

@@ -27,13 +27,13 @@ const COMPARISONS = {
 
 export type DateParameter = keyof typeof COMPARISONS;
 const DATE_PARAMETERS = Object.keys(COMPARISONS) as DateParameter[];
-const isDefaulted = (name: DateParameter): name is 'start_date' | 'end_date' =>
-  name === 'start_date' || name === 'end_date';
+/** A request with one of these has no default `start_date` and `end_date`. */
+const SWITCH_DEFAULTS_OFF = ['starts_before', 'starts_after', 'ends_before', 'ends_after'] as const;
 
 interface DateWindow {
   bounds: DateBound[];
-  /** As the URLs of the list's pages repeat the dates, defaults included. Undefined: they leave the date out. */
-  urlDates: Partial<Record<DateParameter, WallTime | undefined>>;
+  /** As the URLs of the list's pages repeat the dates, defaults included. */
+  urlDates: Partial<Record<DateParameter, WallTime>>;
   /** The same parameters have the same bounds until then, in milliseconds since 1970. */
   validUntilMs: number;
 }
@@ -69,25 +69,20 @@ interface Bound {
   periodMs: number;
 }
 
-/**
- * The bounds that a list's date parameters set.
- * @param values validated texts
- * @throws ApiError `rest_invalid_param` for an instant outside the years 0000 to 9999 on the site's clock
- */
+/** The bounds that a list's date parameters set. `values` has their validated texts, among other parameters. */
 export function dateWindow(values: Partial<Record<DateParameter, string>>, options: WindowOptions): DateWindow {
-  // With one of the other four a request has no default bounds.
-  const hasExplicitBound = DATE_PARAMETERS.some((name) => !isDefaulted(name) && values[name] !== undefined);
-  const hasDefaults = options.withDefaults && !hasExplicitBound;
+  const hasDefaults = options.withDefaults && SWITCH_DEFAULTS_OFF.every((name) => values[name] === undefined);
+  const defaults: DateWindow['urlDates'] = hasDefaults ? defaultWindow(options.nowMs, options.zone) : {};
   const bounds: DateBound[] = [];
   const urlDates: DateWindow['urlDates'] = {};
   // At most a day, also for dates that never move.
   const periodsMs = [DAY_MS];
   for (const name of DATE_PARAMETERS) {
     const text = values[name];
-    const byDefault = hasDefaults ? defaultBound(name, options) : undefined;
-    const bound = text === undefined ? byDefault : sentBound(name, text, options);
-    urlDates[name] = bound?.wall;
-    if (!bound) continue;
+    const usual = defaults[name];
+    if (text === undefined && usual === undefined) continue;
+    const bound = text !== undefined ? sentBound(name, text, options) : defaultBound(name, usual!, options);
+    urlDates[name] = bound.wall;
     const { field, op } = COMPARISONS[name];
     bounds.push({ field, op, wall: bound.wall });
     periodsMs.push(bound.periodMs);
@@ -107,9 +102,7 @@ function sentBound(name: DateParameter, text: string, options: WindowOptions): B
   return { wall, periodMs: RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS };
 }
 
-function defaultBound(name: DateParameter, { strict, nowMs, zone, dayStarts }: WindowOptions): Bound | undefined {
-  if (!isDefaulted(name)) return undefined;
-  const wall = defaultWindow(nowMs, zone)[name];
+function defaultBound(name: DateParameter, wall: WallTime, { strict, dayStarts }: WindowOptions): Bound {
   // The default end is a minute later each minute. Its day, and the default start, stay until midnight UTC.
   if (strict) return { wall, periodMs: SECOND_MS };
   return { wall: widenToDay(name, wall, dayStarts), periodMs: DAY_MS };
@@ -149,9 +142,8 @@ function timeOnDay(name: string, text: string, { nowMs, zone }: Clock): WallTime
 }
 
 /**
- * Parses a validated text into the wall time in `zone`, to the second. A Unix time and a text that names a
- * zone are instants; any other text is in `zone` already.
- * @throws ApiError `rest_invalid_param` that names the parameter
+ * Parses a validated text into the wall time in `zone`, to the second. A Unix time and a text that names a zone are
+ * instants; any other text is in `zone` already.
  */
 export function parseWallTimeIn(name: string, text: string, { nowMs, zone }: Clock): WallTime {
   const seconds = parseUnixSeconds(text);
@@ -161,11 +153,10 @@ export function parseWallTimeIn(name: string, text: string, { nowMs, zone }: Clo
 /**
  * The instant that `modified_after` names: a text without a zone is in UTC, as `modified_utc` is. The same text means
  * the same instant until `validUntilMs`.
- * @throws ApiError `rest_invalid_param` for an instant outside the years 0000 to 9999
  */
-export function instantBound(name: string, text: unknown, nowMs: number) {
+export function modifiedAfterBound(text: unknown, nowMs: number) {
   if (text === undefined) return { utc: undefined, validUntilMs: Number.POSITIVE_INFINITY };
-  const utc = parseWallTimeIn(name, String(text), { nowMs, zone: utcZone });
+  const utc = parseWallTimeIn('modified_after', String(text), { nowMs, zone: utcZone });
   const isAbsolute = ABSOLUTE.test(String(text)) || parseUnixSeconds(String(text)) !== undefined;
   return { utc, validUntilMs: isAbsolute ? Number.POSITIVE_INFINITY : nowMs + SECOND_MS };
 }

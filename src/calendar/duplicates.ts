@@ -12,6 +12,8 @@ import { unpublishedScopes } from './request.ts';
 import type { Services } from './services.ts';
 import type { PostWrite } from './write-post.ts';
 
+type Fields = Readonly<Record<string, unknown>>;
+
 const MAX_CANDIDATES = 200;
 /** Of titles and descriptions of candidates. The search ends there, as if there were no duplicate. */
 const MAX_COMPARED_CHARACTERS = 400_000;
@@ -28,10 +30,9 @@ export function comparableText(html: string): string {
  * @param fields what a new record would get
  */
 export async function findDuplicate(
-  { kind, input, request }: PostWrite<LinkedKind>,
-  fields: Record<string, unknown>,
+  { kind, input: { byField }, request }: PostWrite<LinkedKind>,
+  fields: Fields,
 ): Promise<LinkedRecord | undefined> {
-  const { byField } = input;
   const name = comparableText(String(byField.title));
   // A search for one word of the title finds the candidates, which `isSame` compares.
   const longestWord = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
@@ -67,16 +68,11 @@ function findSame(
 }
 
 /** Whether the record differs from `fields`, what a new one would get, in a field besides its title that was sent. */
-function differs(
-  services: Services,
-  record: LinkedRecord,
-  sent: Record<string, unknown>,
-  fields: Record<string, unknown>,
-): boolean {
+function differs(services: Services, record: LinkedRecord, sent: Fields, fields: Fields): boolean {
   const mapping = services.mapping.kinds[record.kind];
   const writable: ReadonlySet<string> | undefined = mapping?.readOnly ? undefined : mapping?.writable;
-  // A difference in what the mapping cannot write does not count: a new record would not have the value either. Where
-  // nobody can write the kind, a body only names the record that it means: all of it counts, but for date and status.
+  // A new record would not have what the mapping cannot write either: such a difference does not count. Where nobody
+  // can write the kind, a body only names the record that it means: all of it counts, but for date and status.
   const counts = (name: string) => (writable ? writable.has(name) : name !== 'date' && name !== 'status');
   const stored: Record<string, unknown> = { ...record };
   const isDifferent = (name: string) => counts(name) && sent[name] !== undefined && fields[name] !== stored[name];
@@ -93,8 +89,9 @@ function differs(
   if (sent.status === undefined || !counts('status')) return false;
   // No record in the trash is used again.
   if (sent.status === 'trash') return true;
-  // What a contributor publishes becomes `pending`. With a date in the future the CMS stores `future`.
-  const mayBeScheduled = date !== undefined && fields.status === 'publish';
-  const sameStatuses = [sent.status, fields.status, ...(mayBeScheduled ? ['future'] : [])];
-  return !sameStatuses.includes(record.status);
+  // Of what a contributor publishes `fields` has `pending`.
+  const isSameStatus = [sent.status, fields.status].includes(record.status);
+  // The CMS stores `future` for what is published on a day to come.
+  const isScheduled = date !== undefined && fields.status === 'publish' && record.status === 'future';
+  return !isSameStatus && !isScheduled;
 }

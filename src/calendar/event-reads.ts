@@ -10,8 +10,8 @@ import { type EventFilter, type EventOrder, listEvents } from '../store/list-eve
 import { visibleLinkedIds } from '../store/lists.ts';
 import { type Circle, locatedVenueIds } from '../store/located-venues.ts';
 import { getRecord, withDescendants } from '../store/records.ts';
-import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
-import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts';
+import { customFieldCondition } from './custom-fields.ts';
+import { type DateParameter, dateWindow, modifiedAfterBound, zoneOf } from './dates.ts';
 import {
   assertServable,
   type ListAccess,
@@ -55,7 +55,7 @@ function findEvents(
     ...raw,
     ...urlDates,
     status,
-    page: page.page,
+    page: page.number,
     per_page: page.limit,
     geoloc: values.geoloc,
     include: values.include,
@@ -82,7 +82,7 @@ function eventFilter(services: Services, values: Record<string, unknown>, visibl
     strict: values.strict_dates === true,
     withDefaults: hasDates,
   });
-  const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs);
+  const modifiedAfter = modifiedAfterBound(values.modified_after, nowMs);
   const ids = (name: string) => values[name] as number[] | undefined;
   const visibleIds = (kind: LinkedKind) => (values[kind] ? visibleLinkedIds(visible, kind, ids(kind)!) : undefined);
   const filter: Required<Omit<EventFilter, 'limit' | 'offset' | 'statuses'>> = {
@@ -92,7 +92,7 @@ function eventFilter(services: Services, values: Record<string, unknown>, visibl
     featured: values.featured as boolean | undefined,
     eventStatuses: values.event_status as EventFilter['eventStatuses'],
     sources: values.source as string[] | undefined,
-    customFields: customFieldCondition(customFieldsOf(services.mapping, 'event'), values.custom_fields),
+    customFields: customFieldCondition(services.mapping, 'event', values.custom_fields),
     words: values.search === undefined ? undefined : searchWords(String(values.search)),
     categories: values.categories ? withDescendants(services.replica.db, ids('categories')!) : undefined,
     tags: ids('tags'),
@@ -127,7 +127,6 @@ const DEFAULT_DISTANCE_KM = 25;
  * The conditions of `geoloc`, `geoloc_lat`, `geoloc_lng` and `geoloc_distance`, which find events by the venues that
  * the actor may see.
  * @param named the venues of the parameter `venue`: an event must be at one of them that is in the area, too
- * @throws ApiError 400 `rest_invalid_param` if only a part of the coordinates was sent
  */
 function venueConditions(
   visible: VisibleRecords,

@@ -85,7 +85,7 @@ interface CheckedFields {
 async function checkedFields(write: PostWrite<'event'>): Promise<CheckedFields> {
   assertNotBlank(write.input);
   const common = await postFields(write);
-  const fields = { ...common, ...timesOf(write), ...copiedValues(write), ...costOf(write), ...websiteOf(write) };
+  const fields = { ...common, ...timesOf(write), ...plainFieldsOf(write), ...costOf(write), ...websiteOf(write) };
   const targets = await targetsOf(write);
   await checkWrite(write, { ...fields, ...targetsWithPlaceholders(write.request.services, targets) });
   return { fields, targets };
@@ -121,14 +121,15 @@ async function targetsOf({ input, request }: PostWrite<'event'>): Promise<Target
   return targets;
 }
 
-/** The fields, with the ids of the targets: creates those that are missing. */
+/** The fields, with the ids of the targets and of the image. Creates the targets that are missing, and uploads it. */
 async function createTargets(write: PostWrite<'event'>, { fields, targets }: CheckedFields) {
+  const links: Partial<Record<TargetField, number[]>> = {};
   for (const [field, ofField] of Object.entries(targets)) {
     const ids = new Set<number>();
     for (const target of ofField) ids.add(typeof target === 'number' ? target : await target());
-    Reflect.set(fields, field, [...ids]);
+    links[field as TargetField] = [...ids];
   }
-  return { ...fields, ...(await imageField(write)) };
+  return { ...fields, ...links, ...(await imageField(write)) };
 }
 
 /** What a write would do, by the names of the API. `new`: a record that it would create, unless there is the same. */
@@ -158,13 +159,14 @@ function isShownCost({ request, stored }: PostWrite<'event'>, cost: Cost): boole
   return escapeHtmlOnce(cost) === shown.fields.cost;
 }
 
-/** The fields in the body whose values responses copy, such as `featured` and `event_status`. */
-function copiedValues({ input: { byField } }: PostWrite<'event'>): Partial<EventFields> {
-  const values = copiedFields('event').flatMap(([, { key, type, empty }]) => {
-    if (byField[key] === undefined) return [];
-    return [[key, type === 'boolean' ? byField[key] === true : (byField[key] ?? empty)] as const];
-  });
-  return Object.fromEntries(values);
+/** The fields in the body that responses show as they are stored, such as `featured` and `event_status`. */
+function plainFieldsOf({ input: { byField } }: PostWrite<'event'>): Partial<EventFields> {
+  const values: Record<string, unknown> = {};
+  for (const [, { key, type, empty }] of copiedFields('event')) {
+    const sent = byField[key];
+    if (sent !== undefined) values[key] = type === 'boolean' ? sent === true : (sent ?? empty);
+  }
+  return values;
 }
 
 /**

@@ -92,6 +92,7 @@ function offers(event: EventRecord, offer: Offer): JsonObject {
     url: event.url,
     category: 'primary',
     availability: 'inStock',
+    // The day of publication at the site, as if it were in UTC: so in the original.
     validFrom: `${event.date.slice(0, 10)}T00:00:00+00:00`,
   };
 }

@@ -10,8 +10,8 @@ import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../
 import { type LinkedFilter, listLinked } from '../store/lists.ts';
 import { htmlText } from '../text/html.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
-import { instantBound } from './dates.ts';
+import { customFieldCondition } from './custom-fields.ts';
+import { modifiedAfterBound } from './dates.ts';
 import { findDuplicate } from './duplicates.ts';
 import { type ListAccess, type ListPage, listResponse, requestedPage } from './list-response.ts';
 import { asActorSees, singlePost } from './read-post.ts';
@@ -59,7 +59,7 @@ function findPage(
 ): ListPage {
   const page = requestedPage(values, lists);
   const onlyUpcoming = values.only_with_upcoming === true;
-  const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs());
+  const modifiedAfter = modifiedAfterBound(values.modified_after, nowMs());
   const filter: Required<LinkedFilter> = {
     statuses,
     limit: page.limit,
@@ -68,11 +68,11 @@ function findPage(
     event: values.event === undefined ? undefined : Number(values.event),
     hasEvents: values.has_events === undefined ? undefined : values.has_events === true,
     modifiedAfter: modifiedAfter.utc,
-    customFields: customFieldCondition(customFieldsOf(mapping, kind), values.custom_fields),
+    customFields: customFieldCondition(mapping, kind, values.custom_fields),
     upcomingFromUtc: onlyUpcoming ? formatWallTime(nowMs()) : undefined,
   };
   const { ids, total } = listLinked(visible, kind, filter);
-  const urlValues = { ...raw, event: values.event, page: page.page, per_page: page.limit, status };
+  const urlValues = { ...raw, event: values.event, page: page.number, per_page: page.limit, status };
   const validUntilMs = onlyUpcoming ? nowMs() + 1000 : modifiedAfter.validUntilMs;
   return { kind, ids, total, page, urlValues, validUntilMs, visible, isPublic };
 }
@@ -96,8 +96,8 @@ async function fieldsOf(write: PostWrite<LinkedKind>): Promise<Partial<VenueFiel
 }
 
 /**
- * Checks all of a new record that the gateway can know, and writes nothing. The result creates it, or
- * returns an existing record with the same data. For records in an event's body too.
+ * Checks all of a new record that the gateway can know, and writes nothing. The result is a function, which creates the
+ * record, or returns an existing one with the same data.
  */
 export async function prepareLinked(
   kind: LinkedKind,
@@ -108,8 +108,8 @@ export async function prepareLinked(
   if (String(input.byField.title ?? '').trim() === '') throw couldNotCreate(kind);
   const fields = await fieldsOf(write);
   const isWritable = request.services.mapping.kinds[kind]?.readOnly === false;
-  // Where nobody can write venues, an event can still link one that exists. `checkWrite` throws 403 for any other, and
-  // for one with an image, which only an upload could compare.
+  // Where nobody can write venues, an event can still link one that exists. For any other `checkWrite` throws 403, also
+  // for one that is sent with an image: only an upload could compare it.
   if (!isWritable && isEmpty(input.byField.image)) {
     const known = await findDuplicate(write, fields);
     if (known) return async () => known;

@@ -42,10 +42,7 @@ interface ListedKinds {
   others: readonly PostKind[];
 }
 
-/**
- * Runs `use` with what a list may show to the actor. For staff this first reads their unpublished records from the CMS.
- * @throws ApiError 503 until the initial sync is complete; CmsUnavailable
- */
+/** Runs `use` with what a list may show to the actor. For staff it first reads unpublished records from the CMS. */
 async function withAccess<T>(
   { kind, others }: ListedKinds,
   input: Input,
@@ -59,14 +56,12 @@ async function withAccess<T>(
   // Terms have no status, and all of them are public.
   const isStaff = isPostKind(kind) && scopes[kind] !== undefined;
   const sent = input.values.status as string[] | undefined;
-  const common = {
-    statuses: isStaff ? (sent ?? ANY_STATUS) : undefined,
-    status: sent?.join(',') ?? (isStaff ? 'any' : 'publish'),
-  };
+  const statuses = isStaff ? (sent ?? ANY_STATUS) : undefined;
+  const status = sent?.join(',') ?? (isStaff ? 'any' : 'publish');
   if (Object.keys(scopes).length === 0)
-    return use({ visible: replica.db, isPublic: true, ...common, async addImagesOf() {} });
+    return use({ visible: replica.db, isPublic: true, statuses, status, async addImagesOf() {} });
   return unpublishedRecords.use(request, scopes, ({ records: visible, addImagesOf }) =>
-    use({ visible, isPublic: false, addImagesOf, ...common }),
+    use({ visible, isPublic: false, statuses, status, addImagesOf }),
   );
 }
 
@@ -82,13 +77,13 @@ export interface ListPage extends Pick<ListAccess, 'isPublic' | 'visible'> {
 
 /** Throws 404 for a page of posts after the last one. Page 1 of an empty list exists. Terms have no last page. */
 export function assertPageExists({ kind, total, page }: Pick<ListPage, 'kind' | 'total' | 'page'>): void {
-  if (isPostKind(kind) && page.page > Math.max(totalPages(total, page.limit), 1)) throw pageNotFound(kind);
+  if (isPostKind(kind) && page.number > Math.max(totalPages(total, page.limit), 1)) throw pageNotFound(kind);
 }
 
 /**
  * Finds the page of a list and builds its response, in several turns of the event loop if that takes long. A page shows
  * one state: if event 12 is edited when half of the page is built, the page is found again, and built in one turn.
- * @throws ApiError 404 for a page after the last one, 400 `calendar_list_too_large`, and what `withAccess` throws
+ * @throws ApiError 503 until the initial sync is complete, 404 for a page after the last one; CmsUnavailable
  */
 export const listResponse = (
   kinds: ListedKinds,
@@ -137,23 +132,23 @@ function* responseSteps(listPage: ListPage, request: ApiRequest): Steps<ApiRespo
 }
 
 interface RequestedPage extends PageWindow {
-  page: number;
+  number: number;
 }
 
 export type PageSizes = Pick<Config['lists'], 'perPage' | 'maxPerPage'>;
 
 /** The requested page, which may be after the last one. The page size is at most `maxPerPage`. */
 export function requestedPage(values: Record<string, unknown>, { perPage, maxPerPage }: PageSizes): RequestedPage {
-  const page = Number(values.page ?? 1);
-  const size = Math.min(Number(values.per_page ?? perPage), maxPerPage);
+  const number = Number(values.page ?? 1);
+  const limit = Math.min(Number(values.per_page ?? perPage), maxPerPage);
   // SQLite requires an integer. All pages this far after the last one are equally empty.
-  const offset = Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER);
-  return { page, limit: size, offset };
+  const offset = Math.min((number - 1) * limit, Number.MAX_SAFE_INTEGER);
+  return { number, limit, offset };
 }
 
 export const totalPages = (total: number, perPage: number): number => Math.ceil(total / perPage);
 
-/** A parameter as sent. Each property of an object becomes a parameter of its own; commas join a list. */
+/** `custom_fields[room]=A` for an object, `include=7,9` for a list, `featured=1` for true; none for undefined. */
 export function urlParams(name: string, value: unknown): [string, string][] {
   if (value === undefined) return [];
   return isObject(value)
@@ -171,17 +166,17 @@ const NAMES_IN_URL = new Map(KINDS.map((kind) => [kind, namesInUrl(kind)]));
 
 /** The URL of a page, and of the next and the previous one: these end with `page`, which that of page 1 lacks. */
 export function pageUrls(
-  { kind, urlValues, page: { page, limit }, total }: Pick<ListPage, 'kind' | 'urlValues' | 'page' | 'total'>,
+  { kind, urlValues, page: { number, limit }, total }: Pick<ListPage, 'kind' | 'urlValues' | 'page' | 'total'>,
   baseUrl: string,
 ): JsonObject {
   const params = NAMES_IN_URL.get(kind)!.flatMap((name) => urlParams(name, urlValues[name]));
   const others = params.filter(([name]) => name !== 'page');
   const urlWith = (pairs: [string, string][]): string =>
     `${baseUrl}/${PLURALS[kind]}/${pairs.length > 0 ? '?' : ''}${new URLSearchParams(pairs)}`;
-  const urlOf = (number: number): string => urlWith(number === 1 ? others : [...others, ['page', String(number)]]);
+  const urlOf = (page: number): string => urlWith(page === 1 ? others : [...others, ['page', String(page)]]);
   return {
     rest_url: urlWith(params),
-    ...(page < totalPages(total, limit) ? { next_rest_url: urlOf(page + 1) } : {}),
-    ...(page > 1 ? { previous_rest_url: urlOf(page - 1) } : {}),
+    ...(number < totalPages(total, limit) ? { next_rest_url: urlOf(number + 1) } : {}),
+    ...(number > 1 ? { previous_rest_url: urlOf(number - 1) } : {}),
   };
 }

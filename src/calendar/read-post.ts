@@ -34,10 +34,7 @@ const EXISTS_CALLS = 2;
 /** `editing`: the request has `context=edit`. */
 type ReadOptions = { password?: string | undefined; editing?: boolean };
 
-/**
- * A post that the actor may read. `unlocked`: the actor sent the password, or reads the record as its editor.
- * @throws ApiError 403 if the actor may not see it, 404 or 400 if there is no such record; CmsUnavailable
- */
+/** A post that the actor may read. `unlocked`: the actor sent the password, or reads the record as its editor. */
 async function readPost<K extends PostKind>(kind: K, id: number, request: ApiRequest, options: ReadOptions) {
   const { db } = request.services.replica;
   let record = getRecord(db, kind, id);
@@ -65,7 +62,8 @@ export async function asActorSees(
   const linked = record.kind === 'event' ? [...record.venues, ...record.organizers] : [];
   const areLinkedPublic = linked.every((id) => kindOf(replica.db, id) !== undefined);
   const missingImages = record.image === 0 || getImage(replica.db, record.image) ? [] : [record.image];
-  if ((areLinkedPublic && missingImages.length === 0) || !request.actor.account) return jsonIn(replica.db);
+  const isAllPublic = areLinkedPublic && missingImages.length === 0;
+  if (isAllPublic || !request.actor.account) return jsonIn(replica.db);
   try {
     const scopes = areLinkedPublic ? {} : await unpublishedScopes(request.services, ['venue', 'organizer'], request);
     return await unpublishedRecords.use(request, scopes, async ({ records, addImagesOf }) => {
@@ -79,19 +77,19 @@ export async function asActorSees(
 
 /** The response to a read of one post. Anonymous callers without a password share one rendering. */
 export async function singlePost(kind: PostKind, id: number, input: Input, request: ApiRequest): Promise<ApiResponse> {
-  const { replica } = request.services;
+  const { db } = request.services.replica;
   const password = (input.values.password ?? input.raw.password) as string | undefined;
   const editing = input.raw.context === 'edit';
   const isPlain = !password && !request.actor.account;
-  const audience: Audience = { ...request, visible: replica.db };
-  const rendered = isPlain ? findRendered(replica.rendered, kind, id, audience, 'single') : undefined;
+  const audience: Audience = { ...request, visible: db };
+  const rendered = isPlain ? findRendered(kind, id, audience, 'single') : undefined;
   if (rendered) return singleResponse(rendered);
   const { record, unlocked } = await readPost(kind, id, request, { password, editing });
   // Only the replica's record is cached: the CMS may delete one that it lacks, and no change would end the cached one.
-  const shared = isPlain ? getRecord(replica.db, kind, id) : undefined;
+  const shared = isPlain ? getRecord(db, kind, id) : undefined;
   if (shared) {
     const json = serialize(shared, audience, { single: true });
-    return singleResponse(renderPublic(replica.rendered, shared, audience, 'single', json));
+    return singleResponse(renderPublic(shared, audience, 'single', json));
   }
   return { status: 200, body: await asActorSees(record, request, { single: true, unlocked }) };
 }
@@ -114,22 +112,29 @@ async function unlock<K extends PostKind>(
   if (!password && !asEditor) return undefined;
   const how: ReadRequest = asEditor ? { view: 'editor' } : { view: 'public', password: password! };
   const read = async () => (await cmsRecords.read(kind, id, request, how)).record;
-  const isLimited = !asEditor && !request.actor.account;
-  const reading = isLimited ? passwordAttempts.read(`${kind} ${id}`, password!, read) : read();
-  const whenRefused = (error: CmsRejected): undefined => {
+  const isGuess = !asEditor && !request.actor.account;
+  const reading = isGuess ? passwordAttempts.read(`${kind} ${id}`, password!, read) : read();
+  const noneIfRefused = (error: CmsRejected): undefined => {
     if (error.status >= 500) throw error;
   };
-  return reading.catch(ifRejected(whenRefused));
+  return reading.catch(ifRejected(noneIfRefused));
 }
 
-/** A post that the replica lacks: from the CMS, if the actor may cause a call. */
+/**
+ * A post that the replica lacks, from the CMS:
+ *
+ *   the actor may read it             the record
+ *   hidden, as a draft is             `notAccessible`
+ *   an event that is in the trash     `noLongerAvailable`: the CMS hides it too, but the journal remembers it
+ *   missing                           the error of `missingPost`
+ *   the actor may cause no call       `unknownId`, or `noLongerAvailable`
+ */
 async function lookUpPost<K extends PostKind>(kind: K, id: number, request: ApiRequest): Promise<RecordOf[K]> {
   const { mapping, lookupLimit, replica } = request.services;
   if (!mapping.kinds[kind]) throw unknownId(kind, id);
-  // The CMS hides an event in the trash as it hides a draft. The journal knows that this one was public.
-  const isCancelled = () => kind === 'event' && replica.journal.cancelled(id) !== undefined;
+  const isTrashed = () => kind === 'event' && replica.journal.cancelled(id) !== undefined;
   const refuse = async (error: CmsRejected): Promise<never> => {
-    if (error.status === 401 || error.status === 403) throw isCancelled() ? noLongerAvailable() : notAccessible(kind);
+    if (error.status === 401 || error.status === 403) throw isTrashed() ? noLongerAvailable() : notAccessible(kind);
     if (error.status !== 404 || error.kind === 'no-collection') throw error;
     throw await missingPost(kind, id, request);
   };
@@ -137,7 +142,7 @@ async function lookUpPost<K extends PostKind>(kind: K, id: number, request: ApiR
     readAsStaff(kind, id, request).catch(ifRejected(refuse)),
   );
   if (record) return record;
-  throw isCancelled() ? noLongerAvailable() : unknownId(kind, id);
+  throw isTrashed() ? noLongerAvailable() : unknownId(kind, id);
 }
 
 /** The error for an id that no record of the kind has in the CMS. Of an event: whether another record has the id. */
@@ -165,9 +170,8 @@ async function readAsStaff<K extends PostKind>(kind: K, id: number, request: Api
 }
 
 /**
- * Whether the actor may learn that an embedded record exists: only if they see an event that contains it. Its
- * id and slug derive from its text, so that its existence would confirm a guess. Every actor may learn that
- * other records exist.
+ * Whether the actor may learn that the record exists: of an embedded one only who sees an event that contains it. Its
+ * id and slug derive from its text, so that its existence would confirm a guess.
  */
 export const mayKnow = ({ replica }: Services, kind: PostKind, id: number): boolean =>
   kind === 'event' || id < FIRST_EMBEDDED_ID || isLinkedToEvent(replica.db, kind, id);
@@ -188,19 +192,20 @@ export async function existingTermIds(kind: TermKind, ids: readonly number[], re
 }
 
 /**
- * The ids of those of the records that exist, all of which the replica lacks. Several cost a call for each page of
- * them. None if the actor may not cause a call: a visitor's guesses must not keep the CMS busy.
+ * Which of these records, all of which the replica lacks, exist in the CMS. Several cost a call for each page of them.
+ * None if the actor may not cause a call: a visitor's guesses must not keep the CMS busy.
  */
 async function findInCms(kind: Kind, ids: readonly number[], request: ApiRequest): Promise<readonly number[]> {
   const { cmsRecords, mapping, lookupLimit } = request.services;
   // WordPress's routes do not match an id that JavaScript writes with an exponent.
   const wanted = ids.filter((id) => Number.isSafeInteger(id));
-  const [id] = wanted;
-  if (!mapping.kinds[kind] || id === undefined) return [];
-  const read = (): Promise<readonly number[]> =>
-    wanted.length === 1
-      ? cmsRecords.read(kind, id, request).then(() => wanted)
-      : cmsRecords.readMany(kind, wanted, request);
+  const [first, ...others] = wanted;
+  if (!mapping.kinds[kind] || first === undefined) return [];
+  const read = async (): Promise<readonly number[]> => {
+    if (others.length > 0) return cmsRecords.readMany(kind, wanted, request);
+    await cmsRecords.read(kind, first, request);
+    return wanted;
+  };
   const whenRejected = (error: CmsRejected): readonly number[] => {
     // WordPress refuses a post that exists, but a taxonomy as a whole, also for an id that no term has.
     if (error.status === 401 || error.status === 403) return isPostKind(kind) ? wanted : [];
@@ -230,7 +235,8 @@ export async function resolveSlug(kind: PostKind, text: string, request: ApiRequ
 async function findBySlug(kind: PostKind, slug: string, request: ApiRequest): Promise<number | undefined> {
   const { mapping, lookupLimit, permissions, cmsRecords } = request.services;
   const stored = findInReplica(request.services, kind, slug);
-  if (stored !== undefined || slug.length > MAX_SLUG_BYTES || !mapping.kinds[kind]) return stored;
+  if (stored !== undefined) return stored;
+  if (slug.length > MAX_SLUG_BYTES || !mapping.kinds[kind]) return undefined;
   const isForStaff = await permissions.allow('edit', kind, request.actor);
   const noneIfRefused = (error: CmsRejected): undefined => {
     if (error.kind === 'no-collection' || error.status >= 500) throw error;
@@ -252,16 +258,18 @@ function findInReplica({ replica, slugs }: Services, kind: PostKind, slug: strin
 }
 
 /** The id of a term in the replica: by slug, else by the slug that the text would get, else by name; the lowest. */
-export function findTermByText({ replica }: Services, kind: TermKind, text: string): number | undefined {
-  // `???` would get the slug `''`, which every term has on a site without slugs. A number is an id.
+export function findTermByText({ replica: { db } }: Services, kind: TermKind, text: string): number | undefined {
+  // A number is an id, and no title.
   const slug = NUMBER.test(text) ? '' : slugOf(text);
-  const bySlug = slug === '' ? undefined : termIdBySlug(replica.db, kind, slug);
-  return termIdBySlug(replica.db, kind, text) ?? bySlug ?? termIdByName(replica.db, kind, text);
+  // `???` would get the slug `''`, which every term has on a site without slugs.
+  const bySlugOfText = slug === '' ? undefined : termIdBySlug(db, kind, slug);
+  return termIdBySlug(db, kind, text) ?? bySlugOfText ?? termIdByName(db, kind, text);
 }
 
 /**
- * The checks of one request; `kind` is that of its route, undefined on a route without records. They look into the
- * replica first and then call the CMS with the actor's credentials; they throw `CmsUnavailable`.
+ * The checks of one request. They look into the replica first, and then call the CMS with the actor's credentials. They
+ * throw `CmsUnavailable`.
+ * @param kind of the request's route; undefined on a route without records
  */
 export async function referenceChecks(request: ApiRequest, kind: Kind | undefined): Promise<ReferenceChecks> {
   const { services } = request;
@@ -276,9 +284,9 @@ export async function referenceChecks(request: ApiRequest, kind: Kind | undefine
     },
     async findTerm(of, text) {
       const bySlug = termIdBySlug(services.replica.db, of, text);
-      const isId = bySlug === undefined && /^\d+$/.test(text);
-      if (isId && (await termExists(of, Number(text)))) return Number(text);
-      return bySlug ?? findTermByText(services, of, text);
+      if (bySlug !== undefined) return bySlug;
+      if (/^\d+$/.test(text) && (await termExists(of, Number(text)))) return Number(text);
+      return findTermByText(services, of, text);
     },
     // A later check rejects anonymous writers; only authenticated actors may cause calls to the CMS here.
     userExists: async (id) => !account || id === account.userId || services.cms.accountExists(id, callOptions(request)),

@@ -6,7 +6,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { CalendarRecord, Kind } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
 import { getRecords, RECORDS_PER_READ } from '../store/records.ts';
-import type { RenderedCache, RenderedRecord } from '../store/rendered-cache.ts';
+import type { RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
 import type { ApiResponse } from './request.ts';
 import { type Audience, serialize } from './serializer.ts';
@@ -25,7 +25,7 @@ const formKey = (form: Form, { baseUrl }: Audience): string => `${form} ${baseUr
 /** Properties of a serialized event that hold other records, and their kinds. */
 const SHOWN_KINDS = { venue: 'venue', organizer: 'organizer', categories: 'category', tags: 'tag' } as const;
 
-/** Cache tags of the records in a serialized record. Used of public ones alone, which show no others. */
+/** Cache tags of the records in a serialized record. Only responses to the public have them. */
 function shownCacheTags(kind: Kind, json: JsonObject): string[] {
   if (kind !== 'event') return [];
   return Object.entries(SHOWN_KINDS).flatMap(([property, shownKind]) =>
@@ -40,18 +40,12 @@ function render({ kind, id }: CalendarRecord, json: JsonObject): RenderedRecord 
   return { bytes, etag: `"${contentHash(bytes)}"`, cacheTags: [`${kind}-${id}`, ...shownCacheTags(kind, json)] };
 }
 
-export const parseRendered = (bytes: Uint8Array): JsonObject => JSON.parse(new TextDecoder().decode(bytes));
+export const parseRendered = <T = JsonObject>(bytes: Uint8Array): T => JSON.parse(new TextDecoder().decode(bytes));
 
 /** Renders the JSON of a public record, and caches it until the record or anything in it changes. */
-export function renderPublic(
-  cache: RenderedCache,
-  record: CalendarRecord,
-  audience: Audience,
-  form: Form,
-  json: JsonObject,
-): RenderedRecord {
+export function renderPublic(record: CalendarRecord, audience: Audience, form: Form, json: JsonObject): RenderedRecord {
   const rendered = render(record, json);
-  cache.set(formKey(form, audience), record, rendered);
+  audience.services.replica.rendered.set(formKey(form, audience), record, rendered);
   return rendered;
 }
 
@@ -63,21 +57,17 @@ export const singleResponse = ({ bytes, etag, cacheTags }: RenderedRecord): ApiR
   validUntilMs: Number.POSITIVE_INFINITY,
 });
 
-export const findRendered = (cache: RenderedCache, kind: Kind, id: number, audience: Audience, form: Form) =>
-  cache.get(formKey(form, audience), kind, id);
+export const findRendered = (kind: Kind, id: number, audience: Audience, form: Form): RenderedRecord | undefined =>
+  audience.services.replica.rendered.get(formKey(form, audience), kind, id);
 
-/** Of the items of one list. Fifty events have a quarter of a megabyte, with descriptions of 100 KB five. */
+/** Of the items of one list. Fifty events have a quarter of a megabyte; with descriptions of 100 KB, five megabytes. */
 const MAX_LIST_BYTES = 8 * 1024 * 1024;
 
-/**
- * The items of a list, in the order of `ids`. Those of a public list are cached.
- * @throws ApiError 400 `calendar_list_too_large`
- */
+/** The items of a list, in the order of `ids`. Those of a public list are cached. */
 export function* listItems(
   { kind, ids, visible, isPublic }: { kind: Kind; ids: number[]; visible: VisibleRecords; isPublic: boolean },
   request: ApiRequest,
 ): Steps<RenderedRecord[]> {
-  const cache = request.services.replica.rendered;
   const audience: Audience = { ...request, visible };
   const items = new Map<number, RenderedRecord>();
   let listBytes = 0;
@@ -87,7 +77,7 @@ export function* listItems(
     if (listBytes > MAX_LIST_BYTES) throw listTooLarge();
   };
   for (const id of ids) {
-    const item = isPublic ? findRendered(cache, kind, id, audience, 'item') : undefined;
+    const item = isPublic ? findRendered(kind, id, audience, 'item') : undefined;
     if (item) add(id, item);
   }
   const missing = ids.filter((id) => !items.has(id));
@@ -95,7 +85,7 @@ export function* listItems(
     const records = getRecords(visible, kind, missing.slice(from, from + RECORDS_PER_READ));
     for (const [id, record] of records) {
       const json = serialize(record, audience);
-      const item = isPublic ? renderPublic(cache, record, audience, 'item', json) : render(record, json);
+      const item = isPublic ? renderPublic(record, audience, 'item', json) : render(record, json);
       add(id, item);
       yield item.bytes.byteLength;
     }
@@ -130,16 +120,14 @@ export class RenderedList {
 
 const COMMA = utf8(',');
 
-/**
- * What identifies a public list: the ETags of its items and the rest. Of its cache tags those of the items come first:
- * a header has room for the first ones.
- */
+/** What identifies a public list: the ETags of its items and the rest. */
 export function identityOfList(
   name: string,
   items: readonly RenderedRecord[],
   rest: JsonObject,
 ): { etag: string; cacheTags: string[] } {
   const etag = `"${contentHash(items.map((item) => item.etag).join('') + JSON.stringify(rest))}"`;
+  // A header has room for the first ones: those of the items come before those of what the items show.
   const cacheTags = new Set([name, ...items.map(({ cacheTags: [own] }) => own)]);
   for (const item of items) for (const tag of item.cacheTags) cacheTags.add(tag);
   return { etag, cacheTags: [...cacheTags] };

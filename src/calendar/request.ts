@@ -28,9 +28,8 @@ export interface Actor {
 export const ANONYMOUS: Actor = { credentials: undefined, account: undefined };
 
 /**
- * Whether the CMS lets the actor do this with the records of a collection. An anonymous actor cannot do
- * anything. No actor can while the collection's permissions are unknown (`undefined`): permission to edit
- * posts is not permission to edit events.
+ * Whether the CMS lets the actor do this with the records of a collection; an anonymous actor never. While the
+ * permissions are unknown nobody can: permission to edit posts is not permission to edit events.
  */
 export function can(actor: Actor, action: Action, permissions: ActionPermissions | undefined): boolean {
   return permissions !== undefined && (actor.account?.permissions.has(permissions[action]) ?? false);
@@ -61,8 +60,8 @@ function scopesOf(actor: Actor, permissions: ActionPermissions | undefined): Unp
     can(actor, status === 'private' ? 'readPrivate' : 'readOthers', permissions),
   );
   const ofOwn = can(actor, 'readOwn', permissions) ? UNPUBLISHED_STATUSES.filter((each) => !ofAll.includes(each)) : [];
-  const own = { statuses: ofOwn, author: actor.account.userId };
-  return [...(ofAll.length > 0 ? [{ statuses: ofAll }] : []), ...(ofOwn.length > 0 ? [own] : [])];
+  const scopes = [{ statuses: ofAll }, { statuses: ofOwn, author: actor.account.userId }];
+  return scopes.filter(({ statuses }) => statuses.length > 0);
 }
 
 /** The unpublished records of these kinds that the actor may list; `{}` for the public. Throws `CmsUnavailable`. */
@@ -126,8 +125,7 @@ export class Permissions {
 
   /**
    * The permissions that the actions on the kind need; undefined for an anonymous actor, and if the CMS shows them
-   * neither to the service account nor to the actor. Throws `CmsUnavailable`: a write must not fail as forbidden, or a
-   * list show less, because the CMS does not answer.
+   * neither to the service account nor to the actor. Throws `CmsUnavailable`, or a write would fail as forbidden.
    */
   async of(kind: Kind, actor: Actor): Promise<ActionPermissions | undefined> {
     if (!actor.account) return undefined;

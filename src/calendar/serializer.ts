@@ -30,14 +30,14 @@ import { decodeCost } from '../text/cost.ts';
 import { charactersOf } from '../text/text.ts';
 import { dateDetails } from '../time/wall-time.ts';
 import { zoneAbbreviation } from '../time/zones.ts';
-import { serializeCost } from './cost.ts';
+import { type Offer, serializeCost } from './cost.ts';
 import { shownCustomFields } from './custom-fields.ts';
 import { eventJsonLd, organizerJsonLd, venueJsonLd, withoutEmpty } from './json-ld.ts';
 import type { ApiRequest } from './services.ts';
 
 /** Whom the response is for. Every link in it starts with the `baseUrl` of the request. */
 export interface Audience extends Pick<ApiRequest, 'services' | 'baseUrl'> {
-  /** Where the records are that a response shows within others: what the public sees, or also what the actor sees. */
+  /** Has the records that a response shows within others: those that the public sees, or the actor too. */
   visible: VisibleRecords;
 }
 
@@ -49,9 +49,9 @@ export interface SerializeOptions {
 }
 
 /**
- * How many characters an event may still show of its venues, organizers, categories and tags. Ordinary events take a
- * few thousand of a million. Those beyond are left out: a thousand venues with long descriptions would stop
- * every other request for seconds.
+ * How many characters an event may still show of its venues, organizers, categories and tags: `shownRecords` takes them
+ * from it. Ordinary events need a few thousand. A thousand venues with long descriptions would stop every other request
+ * for seconds.
  */
 const newBudget = () => ({ characters: 1_000_000 });
 type Budget = ReturnType<typeof newBudget>;
@@ -77,10 +77,7 @@ function commonProperties(record: PostRecord, { services }: Audience): JsonObjec
   };
 }
 
-/**
- * Omits linked records that the audience is not shown. Every audience gets the same counts and sources, those of the
- * public records.
- */
+/** Every audience gets the same counts and sources: those of the public records. */
 export function serialize(record: CalendarRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
   if (isTermRecord(record)) return serializeTerm(record, audience);
   return record.kind === 'event' ? serializeEvent(record, audience, options) : linkedJson(record, audience, options);
@@ -95,9 +92,8 @@ function serializeEvent(record: EventRecord, audience: Audience, options: Serial
     isLocked ? [] : shownRecords(kind, ids, audience, budget).map((each) => linkedJson(each, audience, { single }));
   const venues = linkedOf('venue', record.venues);
   const image = imageOf(record, audience);
-  const { settings, timezone } = site();
-  const stored = decodeCost(isLocked ? '' : record.cost);
-  const { fields: costFields, offer } = serializeCost(stored, defaultCurrency, settings);
+  const storedCost = decodeCost(isLocked ? '' : record.cost);
+  const { fields: costFields, offer } = serializeCost(storedCost, defaultCurrency, site().settings);
   const json: JsonObject = {
     ...commonProperties(record, audience),
     rest_url: `${audience.baseUrl}/events/${record.id}`,
@@ -129,19 +125,22 @@ function serializeEvent(record: EventRecord, audience: Audience, options: Serial
   };
   // Left over from a status that was taken back: The Events Calendar does not show it either.
   if (stateLabel(json) === '') delete json.event_status_reason;
-  if (single && !record.protected) {
-    // Reads the records again: `venues` are their JSON, and the budget may have left the organizers out.
-    const [venue] = unprotectedRecords('venue', record.venues, audience);
-    const [organizer] = unprotectedRecords('organizer', record.organizers, audience);
-    json.json_ld = eventJsonLd(record, {
-      location: venue && venueJsonLd(venue, imageOf(venue, audience)?.url),
-      organizer: organizer && organizerJsonLd(organizer, imageOf(organizer, audience)?.url),
-      image: image?.url,
-      timezone: settings?.timezoneMode === 'site' ? timezone : record.timezone,
-      offer,
-    });
-  }
+  if (single && !record.protected) json.json_ld = jsonLdOf(record, audience, offer);
   return json;
+}
+
+/** Reads the records again: `serializeEvent` has their JSON, and its budget may have left the organizers out. */
+function jsonLdOf(record: EventRecord, audience: Audience, offer: Offer | undefined): JsonObject {
+  const { settings, timezone } = audience.services.site();
+  const [venue] = unprotectedRecords('venue', record.venues, audience);
+  const [organizer] = unprotectedRecords('organizer', record.organizers, audience);
+  return eventJsonLd(record, {
+    location: venue && venueJsonLd(venue, imageOf(venue, audience)?.url),
+    organizer: organizer && organizerJsonLd(organizer, imageOf(organizer, audience)?.url),
+    image: imageOf(record, audience)?.url,
+    timezone: settings?.timezoneMode === 'site' ? timezone : record.timezone,
+    offer,
+  });
 }
 
 /** Nothing for an event that only the CMS has. */
@@ -153,7 +152,7 @@ function sourceProperties(id: number, { services }: Audience): JsonObject {
 const imageOf = ({ image }: PostRecord, { visible }: Audience): ImageRecord | undefined =>
   image === 0 ? undefined : getImage(visible, image);
 
-/** The records of these ids that the audience is shown, as far as the budget goes. Nothing is linked to the trash. */
+/** The records of these ids that the audience is shown, none from the trash. Takes their characters from the budget. */
 function shownRecords<K extends Exclude<Kind, 'event'>>(
   kind: K,
   ids: number[],
@@ -178,7 +177,12 @@ function unprotectedRecords<K extends LinkedKind>(kind: K, ids: number[], audien
   return shownRecords(kind, ids, audience, newBudget()).filter((record) => !record.protected);
 }
 
-/** Omits empty values. A protected venue with a city and without a phone has `venue: []`, `city: ''`, no `phone`. */
+/**
+ * Omits empty values. Of a venue in Bonn without a phone:
+ *
+ *   open         venue: 'Hall', city: 'Bonn'
+ *   protected    venue: [], city: ''            as in the original: a blank property tells that there is a value
+ */
 function linkedJson(record: LinkedRecord, audience: Audience, options: SerializeOptions): JsonObject {
   const image = imageOf(record, audience);
   const { description, excerpt, slug } = record;
@@ -188,7 +192,6 @@ function linkedJson(record: LinkedRecord, audience: Audience, options: Serialize
   };
   if (record.protected && !options.unlocked) {
     const blanks: JsonObject = { description: '', excerpt: '', slug, ...copiedValues(record, true), image: '' };
-    // As in the original: a blank property tells that there is a value.
     const shownBlanks = Object.entries(blanks).filter(([name]) => name in values);
     return { ...commonProperties(record, audience), [record.kind]: [], ...Object.fromEntries(shownBlanks), slug };
   }
@@ -272,14 +275,12 @@ function serializeImage(image: ImageRecord): JsonObject {
 
 const COPIED = new Map(KINDS.map((kind) => [kind, copiedFields(kind)]));
 
-/**
- * The properties that are the record's own values. Those of a locked record are blank. Additions, such as coordinates,
- * are left out instead, and also if the record has no value.
- */
+/** The properties that are the record's own values. Those of a locked record are blank. */
 function copiedValues(record: CalendarRecord, isLocked: boolean): JsonObject {
   const values: JsonObject = {};
   for (const [name, { key, type, empty, parameter }] of COPIED.get(record.kind)!) {
     const value = Reflect.get(record, key);
+    // An addition, such as a coordinate, is never blank: a locked one, and one without a value, is left out.
     if (parameter?.addition && (isLocked || value === empty)) continue;
     const blank = type === 'boolean' ? null : '';
     values[name] = isLocked ? blank : value;

@@ -9,7 +9,7 @@ import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../mod
 import { listTerms, type TermFilter } from '../store/lists.ts';
 import { getRecord, getRecords, withDescendants } from '../store/records.ts';
 import { withApiErrors } from './cms-errors.ts';
-import { instantBound } from './dates.ts';
+import { modifiedAfterBound } from './dates.ts';
 import { type ListAccess, type ListPage, listResponse, requestedPage } from './list-response.ts';
 import { findRendered, renderPublic, singleResponse } from './rendered-records.ts';
 import { type ApiResponse, writableMapping } from './request.ts';
@@ -55,7 +55,7 @@ function findPage(
 ): ListPage {
   const page = requestedPage(values, lists);
   const event = values.event ?? values.post;
-  const { utc, validUntilMs } = instantBound('modified_after', values.modified_after, nowMs());
+  const { utc, validUntilMs } = modifiedAfterBound(values.modified_after, nowMs());
   const { ids, total } = listTerms(visible, {
     kind,
     limit: page.limit,
@@ -114,14 +114,13 @@ export const terms = (kind: TermKind) => ({
 
   async read(id: number, { raw }: Input, request: ApiRequest): Promise<ApiResponse> {
     const audience = audienceOf(request);
-    const { db, rendered } = request.services.replica;
-    const record = getRecord(db, kind, id);
+    const record = getRecord(request.services.replica.db, kind, id);
     if (!record) throw invalidParam('id');
     if (raw._embed !== undefined)
       return { status: 200, body: { ...serializeSingle(record, request), ...parentLinks(record, request) } };
     return singleResponse(
-      findRendered(rendered, kind, id, audience, 'single') ??
-        renderPublic(rendered, record, audience, 'single', serializeSingle(record, request)),
+      findRendered(kind, id, audience, 'single') ??
+        renderPublic(record, audience, 'single', serializeSingle(record, request)),
     );
   },
 

@@ -28,9 +28,8 @@ export function runInOneTurn<T>(steps: Steps<T>): T {
 }
 
 /**
- * Runs the steps, and lets other requests run before the first one and after every `TURN_BYTES`: without a pause,
- * 500 large events would stop all other requests for half a second. Resolves with undefined if `visible`
- * has changed since `version`: then the items may belong to different states of it.
+ * Runs the steps, and lets other requests run before the first one and after every `TURN_BYTES`: 500 large events take
+ * half a second. Undefined if `visible` has changed since `version`: the items may belong to different states of it.
  */
 export async function runInTurns<T>(visible: VisibleRecords, version: number, steps: Steps<T>): Promise<T | undefined> {
   for (;;) {

@@ -21,18 +21,17 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Records that are written to the database in one turn of the event loop. */
 const RECORDS_PER_TURN = 20;
 
-/**
- * The database of one caller. It is outdated after ten seconds, and when a record of its kinds has changed: then the
- * last request that uses it closes it. One that no request uses makes room for another caller's.
- */
+/** The database of one caller. */
 interface Entry {
   userId: number;
   /** `caller3` is the database with the number 3. */
   number: number;
   records: CallerDatabase;
-  /** Resolves when the records of the kind are there. A kind that changed since is read into another entry. */
+  /** Resolves when the records of the kind are there. */
   kinds: Map<PostKind, Promise<void>>;
+  /** Requests that use it now. Without any it makes room for another caller's. */
   uses: number;
+  /** After ten seconds, and when a record of its kinds has changed: the last request that uses it closes it. */
   isOutdated: boolean;
 }
 
@@ -84,7 +83,7 @@ export class UnpublishedRecordsCache {
         entry.kinds.set(kind, reading);
         await reading.catch((error: unknown) => {
           // The database lacks some records of the kind: later requests make a new one, and `finally` closes this one.
-          entry.isOutdated = true;
+          this.#outdate(entry);
           throw error;
         });
       }
@@ -113,7 +112,7 @@ export class UnpublishedRecordsCache {
     for (const entry of this.#entries) if (entry.uses === 0) this.#outdate(entry);
   }
 
-  /** Closes the database, or lets the requests that use it end before. */
+  /** Closes the database if no request uses it. Otherwise the last one does (`use`). */
   #outdate(entry: Entry): void {
     entry.isOutdated = true;
     if (entry.uses > 0 || !this.#entries.delete(entry)) return;
@@ -167,17 +166,19 @@ async function* pagesOf(
 ): AsyncGenerator<readonly CmsRecord[]> {
   const { maxPageSize } = parts.cms;
   let limit = maxPageSize;
-  // After 230 records, page 24 of ten: `read / limit` is whole, because 100, 10 and 1 divide each other.
-  for (let read = 0; ; ) {
+  let read = 0;
+  let isLast = false;
+  while (!isLast) {
     if (read >= MAX_PAGES * maxPageSize) throw tooManyRecords(kind, MAX_PAGES * maxPageSize);
+    // After 230 records, page 24 of ten: `read / limit` is whole, because 100, 10 and 1 divide each other.
     const page = await readPage(parts, kind, { ...scope, limit, page: read / limit + 1 }, caller);
     if (page === 'too-large') {
       limit = limit === SMALL_PAGE ? 1 : SMALL_PAGE;
       continue;
     }
     yield page.records;
-    if (page.isLast) return;
     read += limit;
+    isLast = page.isLast;
   }
 }
 
@@ -199,7 +200,7 @@ async function readPage(
   }
 }
 
-/** With the occurrences of the events, and the venues and organizers that are text in them. */
+/** The unpublished ones, with the occurrences of the events, and the venues and organizers that are text in them. */
 function recordsFrom({ mapping, sync }: Parts, kind: PostKind, cmsRecords: readonly CmsRecord[]): PostRecord[] {
   const { read, occurrences, embedded } = mapping.kinds[kind]!;
   // The CMS may have published one of them meanwhile: then visitors' view of it counts.

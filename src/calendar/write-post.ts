@@ -10,7 +10,7 @@ import type { FieldsOf, PostFields, PostKind, RecordOf } from '../model/records.
 import { getRecord, kindOf } from '../store/records.ts';
 import { utcZone } from '../time/zones.ts';
 import { cmsToApiError, withApiErrors } from './cms-errors.ts';
-import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
+import { writtenCustomFields } from './custom-fields.ts';
 import { parseWallTimeIn, zoneOf } from './dates.ts';
 import { missingPost } from './read-post.ts';
 import { writableMapping } from './request.ts';
@@ -73,13 +73,12 @@ function withWriteErrors<T>(
   const id = stored?.id;
   const { writtenPathsByField } = writableMapping(request.services, kind, id);
   const parametersAt = (path: string): ParamError[] => {
-    const stored = [...writtenPathsByField]
-      .filter(([, paths]) => paths.includes(path))
-      // A custom field is a part of one parameter: `customFields.last_bus`.
-      .map(([field]) => String(field).split('.', 1)[0]!);
-    const sent = stored.flatMap((field) => input.parameterOf[field] ?? []);
+    const fields = [...writtenPathsByField].filter(([, paths]) => paths.includes(path)).map(([field]) => String(field));
+    // A custom field is a part of one parameter: `customFields.last_bus`.
+    const keys = fields.map((field) => field.split('.', 1)[0]!);
+    const sent = keys.flatMap((key) => input.parameterOf[key] ?? []);
     if (sent.length > 0) return sent.map((name) => ({ name }));
-    const declared = BODY_PARAMETERS[kind].filter(({ name, recordKey = name }) => stored.includes(recordKey));
+    const declared = BODY_PARAMETERS[kind].filter(({ name, recordKey = name }) => keys.includes(recordKey));
     return declared.map(({ name }) => ({ name, message: NOT_SENT }));
   };
   return withApiErrors({ kind, id, parametersAt }, calls);
@@ -112,8 +111,8 @@ export async function save<K extends PostKind>(
   if (input.byField.status !== 'trash' || status === 'trash') return record;
   const trashed = await trashPost(kind, id, request);
   if (stored) return trashed;
-  // WordPress adds to the slug of what it moves to the trash: `leaves__trashed`. A record that the original creates in
-  // the trash has `leaves`. WordPress makes a slug of a title.
+  // WordPress makes `fair__trashed` of the slug `fair` in the trash. The original creates a record there with `fair`.
+  // WordPress makes a slug of a title.
   const slug = { slug: String(fields.slug ?? fields.title) } as Partial<FieldsOf[K]>;
   return withWriteErrors(write, () => cmsRecords.update(kind, id, slug, request));
 }
@@ -169,7 +168,7 @@ export async function postFields(write: PostWrite<PostKind>): Promise<Partial<Po
   const mayPublish = await services.permissions.allow('publish', kind, actor);
   const status = storedStatus(byField.status as string | undefined, mayPublish, !stored);
   if (status !== undefined) fields.status = status;
-  const customFields = writtenCustomFields(customFieldsOf(services.mapping, kind), byField.customFields);
+  const customFields = writtenCustomFields(services.mapping, kind, byField.customFields);
   if (customFields) fields.customFields = customFields;
   return fields;
 }

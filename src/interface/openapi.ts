@@ -43,7 +43,7 @@ const OPERATION_VERBS: Record<Operation, string> = {
 };
 
 /** `name`: in `components.responses`, an identifier of generated code. `description`: of all errors of the status. */
-const STATUSES: Readonly<Record<number, { name: string; description: string }>> = {
+const HTTP_STATUSES: Readonly<Record<number, { name: string; description: string }>> = {
   200: { name: 'Done', description: 'Done' },
   201: { name: 'Created', description: 'Created' },
   400: { name: 'BadRequest', description: 'A parameter is missing or not acceptable: `data.params` names it' },
@@ -89,7 +89,7 @@ const DESCRIPTION = 'Events, venues, organizers, categories and tags.';
 const LICENSE = { name: 'MIT', url: 'https://opensource.org/license/mit' };
 
 const ERROR_RESPONSES: JsonObject = Object.fromEntries(
-  Object.entries(STATUSES)
+  Object.entries(HTTP_STATUSES)
     .filter(([status]) => Number(status) >= 400)
     .map(([, { name, description }]) => [name, { description, content: { [JSON_TYPE]: { schema: ERROR_SCHEMA } } }]),
 );
@@ -101,7 +101,7 @@ function statuses(operation: Operation, kind: Kind | undefined, { complete }: Op
   return [...new Set([...own, 401, 429, 503, ...ofWrites])].sort((a, b) => a - b);
 }
 
-/** The status codes of the operation itself. Those of what the original has are the ones that its document names. */
+/** The status codes of the operation itself. For what the original has they are those of its document. */
 function ownStatuses(operation: Operation, kind: Kind | undefined): number[] {
   if (operation === 'document') return [200];
   if (operation === 'changes') return [200, 400, 410];
@@ -125,20 +125,18 @@ const IDEMPOTENCY_KEY = {
 const MEDIA_TYPES: Partial<Record<Operation, string>> = { calendar: 'text/calendar', feed: 'application/atom+xml' };
 
 /** The document of The Events Calendar lacks creates, and what this gateway adds. */
-const endpointsOf = ({ endpoints }: Route, { complete }: OpenApiContext): Endpoint[] =>
-  complete
-    ? endpoints
-    : endpoints
-        .filter(({ operation }) => operation !== 'create')
-        .map((endpoint) => ({ ...endpoint, parameters: endpoint.parameters.filter(({ addition }) => !addition) }));
+function endpointsOf({ endpoints }: Route, { complete }: OpenApiContext): Endpoint[] {
+  if (complete) return endpoints;
+  return endpoints
+    .filter(({ operation }) => operation !== 'create')
+    .map((endpoint) => ({ ...endpoint, parameters: endpoint.parameters.filter(({ addition }) => !addition) }));
+}
 
 function pathItem(route: Route, context: OpenApiContext): JsonObject {
-  return Object.fromEntries(
-    endpointsOf(route, context).map((endpoint) => [
-      endpoint.methods[0]!.toLowerCase(),
-      operationObject(route, endpoint, context),
-    ]),
-  );
+  const operations: JsonObject = {};
+  for (const endpoint of endpointsOf(route, context))
+    operations[endpoint.methods[0]!.toLowerCase()] = operationObject(route, endpoint, context);
+  return operations;
 }
 
 function operationObject(route: Route, endpoint: Endpoint, context: OpenApiContext): JsonObject {
@@ -146,13 +144,13 @@ function operationObject(route: Route, endpoint: Endpoint, context: OpenApiConte
   const { operation, methods } = endpoint;
   const noun = kind && (LISTS.has(operation) && !by ? PLURALS[kind] : kind);
   const summary = [OPERATION_VERBS[operation], noun, by && `by ${by}`].filter(Boolean).join(' ');
-  const tagOfAllKinds = operation === 'changes' ? 'changes' : 'description';
+  const tagWithoutKind = operation === 'changes' ? 'changes' : 'description';
   const isWrite = operation === 'create' || operation === 'update';
   return {
     operationId: summary.replaceAll(' ', '-').toLowerCase(),
     summary,
     ...(methods.length > 1 ? { description: `${methods.slice(1).join(' and ')} do the same.` } : {}),
-    tags: [kind ? PLURALS[kind] : tagOfAllKinds],
+    tags: [kind ? PLURALS[kind] : tagWithoutKind],
     security: securityOf(operation, kind),
     parameters: [
       ...(isWrite ? identifyingParameters(route) : endpoint.parameters).map((one) => parameterObject(one, context)),
@@ -171,26 +169,22 @@ function securityOf(operation: Operation, kind: Kind | undefined): object[] {
   return kind ? [{ password: [] }] : [{}];
 }
 
-/** The parameters that identify the record: those of the route's read endpoint. */
+/** The parameters that identify the record, in the path or as a password: those of the route's read endpoint. */
 function identifyingParameters({ by, endpoints }: Route): readonly Parameter[] {
   return (by && endpoints.find(({ operation }) => operation === 'read')?.parameters) || [];
 }
 
-/** The rest. `includes` finds them by identity: read and update of a route share these objects (`itemRoute`). */
+/** All others. `includes` compares objects, which read and update of a route share (`itemRoute`). */
 function bodyOf(route: Route, { parameters }: Endpoint): Parameter[] {
   const identifying = identifyingParameters(route);
   return parameters.filter((parameter) => !parameter.inPath && !identifying.includes(parameter));
 }
 
-/**
- * The document of The Events Calendar wrongly declares the password of an event `in: path`. Here it is a reference to
- * the correct query parameter, with the wrong declaration beside it. OpenAPI 3.0 ignores the siblings of `$ref`, and
- * clients that read the bare list find what they expect. Some tools do not ignore them, so the complete document
- * declares it in place.
- */
 function parameterObject(parameter: Parameter, context: OpenApiContext): JsonObject {
   const { name, description, inPath } = parameter;
   if (inPath) return { name, in: 'path', required: true, description, schema: parameterSchema(parameter) };
+  // The Events Calendar wrongly declares this one `in: path`, where its clients look for it. OpenAPI 3.0 ignores what
+  // stands beside `$ref`. Some tools do not: the complete document has the query parameter alone.
   if (!context.complete && parameter === eventPassword)
     return { $ref: `#/components/parameters/${name}`, name, in: 'path' };
   return queryParameter(parameter, context);
@@ -250,8 +244,8 @@ function exampleOf(fields: Parameter[]): JsonObject {
 }
 
 function response(status: number, { kind }: Route, operation: Operation): JsonObject {
-  if (status >= 400) return { $ref: `#/components/responses/${STATUSES[status]!.name}` };
-  const { description } = STATUSES[status]!;
+  const { name, description } = HTTP_STATUSES[status]!;
+  if (status >= 400) return { $ref: `#/components/responses/${name}` };
   const mediaType = MEDIA_TYPES[operation];
   if (mediaType !== undefined) return { description, content: { [mediaType]: { schema: { type: 'string' } } } };
   return { description, content: { [JSON_TYPE]: { schema: responseSchema(kind, operation) } } };

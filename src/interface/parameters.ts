@@ -1,5 +1,5 @@
-// The parameters of lists and paths, in the order in which The Events Calendar declares them. Those of bodies
-// are in fields.ts. `eventFilter` (src/calendar/event-reads.ts) makes conditions of the filters of events.
+// The parameters of lists and paths, in the order in which The Events Calendar declares them. Those of bodies are in
+// fields.ts. `types.flag` and its three siblings: the table at `flag` (value-types.ts).
 
 import { EVENT_STATUSES } from '../model/event-state.ts';
 import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';

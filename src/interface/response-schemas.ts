@@ -4,13 +4,9 @@ import { KINDS, type Kind, type LinkedKind, PLURALS } from '../model/records.ts'
 import { copiedFields, type Field } from './fields.ts';
 import type { Schema } from './parameter.ts';
 
-const plainSchema =
-  (type: string) =>
-  (description?: string): Schema => ({ type, ...(description && { description }) });
-
-const textSchema = plainSchema('string');
-const integerSchema = plainSchema('integer');
-const urlSchema = (description: string): Schema => ({ type: 'string', format: 'uri', description });
+const textSchema = (description?: string): Schema => ({ type: 'string', ...(description && { description }) });
+const integerSchema = (description?: string): Schema => ({ ...textSchema(description), type: 'integer' });
+const urlSchema = (description?: string): Schema => ({ ...textSchema(description), format: 'uri' });
 const dateTimeSchema = (description: string): Schema => ({
   ...textSchema(`${description}, as YYYY-MM-DD HH:MM:SS`),
   pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
@@ -58,6 +54,14 @@ function propertyOf({ type, words, parameter }: Field): Schema {
 const copiedProperties = (kind: Kind): Record<string, Schema> =>
   Object.fromEntries(copiedFields(kind).map(([name, field]) => [name, propertyOf(field)]));
 
+const customFields: Schema = {
+  type: 'object',
+  additionalProperties: objectSchema({
+    label: textSchema('Name for people'),
+    value: { oneOf: [textSchema(), { type: 'boolean' }] },
+  }),
+};
+
 function linkedSchema(kind: LinkedKind): Schema {
   const textsAndNumbers = copiedFields(kind).flatMap(([name, { type }]) => (type === 'boolean' ? [] : [name]));
   return objectSchema(
@@ -71,19 +75,12 @@ function linkedSchema(kind: LinkedKind): Schema {
       ...copiedProperties(kind),
       custom_fields: { ...customFields, description: 'By name; absent without any' },
     },
-    // The serializer leaves out those that are empty.
+    // The serializer leaves out those that are empty, but for flags.
     ['description', 'excerpt', 'slug', 'image', ...textsAndNumbers, 'custom_fields', 'json_ld'],
   );
 }
 
-const customFields: Schema = {
-  type: 'object',
-  additionalProperties: objectSchema({
-    label: textSchema('Name for people'),
-    value: { oneOf: [textSchema(), { type: 'boolean' }] },
-  }),
-};
-
+/** Responses leave them out if the CMS has no value. */
 const additions = (kind: Kind): string[] =>
   copiedFields(kind).flatMap(([name, field]) => (field.parameter?.addition ? [name] : []));
 
@@ -236,13 +233,12 @@ export const CHANGES_SCHEMA: Schema = objectSchema({
 });
 
 export function listEnvelope(kind: Kind): Schema {
-  const url: Schema = { type: 'string', format: 'uri' };
   return objectSchema(
     {
       [PLURALS[kind]]: { type: 'array', items: schemaRef(SCHEMA_NAMES[kind]) },
-      rest_url: url,
-      next_rest_url: { ...url, description: 'Absent on the last page' },
-      previous_rest_url: { ...url, description: 'Absent on the first page' },
+      rest_url: urlSchema(),
+      next_rest_url: urlSchema('Absent on the last page'),
+      previous_rest_url: urlSchema('Absent on the first page'),
       total: integerSchema(),
       total_pages: integerSchema(),
     },

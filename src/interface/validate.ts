@@ -10,7 +10,7 @@ import type { Endpoint } from './routes.ts';
 import { GLOBAL_LIMITS, type Limit, MAX_NAMES, UNDECLARED_LIMIT } from './value-lengths.ts';
 import { parseBoolean, parseLinkedItems, parseNumber } from './value-types.ts';
 
-type RequestValues = Readonly<Record<'path' | 'query' | 'body', Record<string, unknown>>>;
+type Values = Readonly<Record<string, unknown>>;
 
 const JSON_TYPE_CHECKS: Record<JsonType, (value: unknown) => boolean> = {
   string: (value) => typeof value === 'string',
@@ -25,11 +25,12 @@ const JSON_TYPE_CHECKS: Record<JsonType, (value: unknown) => boolean> = {
  * 1. required parameters that are missing;
  * 2. the first stage: the form of each value and what it refers to, in the order in which the endpoint declares them;
  * 3. the second stage: JSON types, in the order in which the client sent the values, those of the body first.
- * @throws ApiError `rest_missing_callback_param`, `rest_invalid_param`
  */
-export async function validate(endpoint: Endpoint, request: RequestValues, checks: ReferenceChecks): Promise<Input> {
-  const { parameters, operation } = endpoint;
-  const { path, query, body } = request;
+export async function validate(
+  { parameters, operation }: Endpoint,
+  { path, query, body }: Readonly<Record<'path' | 'query' | 'body', Values>>,
+  checks: ReferenceChecks,
+): Promise<Input> {
   // Of a name in both the body has the value.
   const sent = { ...query, ...body };
   rejectMissing(parameters, sent);
@@ -40,7 +41,7 @@ export async function validate(endpoint: Endpoint, request: RequestValues, check
   return parseInput(parameters, path, isWrite ? sent : withoutNull(sent), resolved);
 }
 
-function rejectMissing(parameters: readonly Parameter[], sent: Record<string, unknown>): void {
+function rejectMissing(parameters: readonly Parameter[], sent: Values): void {
   const missing = parameters.filter(
     ({ name, required, inPath }) => required && !inPath && (sent[name] ?? null) === null,
   );
@@ -50,8 +51,8 @@ function rejectMissing(parameters: readonly Parameter[], sent: Record<string, un
 /** Returns what `resolve` found, by parameter: the ids of terms that were sent as slugs. */
 async function checkValues(
   parameters: readonly Parameter[],
-  path: Record<string, unknown>,
-  sent: Record<string, unknown>,
+  path: Values,
+  sent: Values,
   checks: ReferenceChecks,
 ): Promise<ReadonlyMap<string, unknown>> {
   const errors: ParamError[] = [];
@@ -73,11 +74,7 @@ async function checkValues(
   return resolved;
 }
 
-function checkJsonTypes(
-  parameters: readonly Parameter[],
-  sent: Record<string, unknown>,
-  names: ReadonlySet<string>,
-): void {
+function checkJsonTypes(parameters: readonly Parameter[], sent: Values, names: ReadonlySet<string>): void {
   const errors = [...names].flatMap((name) => {
     const type = parameters.find((one) => one.name === name && !one.inPath)?.type.jsonType;
     return type && !JSON_TYPE_CHECKS[type](sent[name]) ? [wrongType(name, type)] : [];
@@ -98,15 +95,15 @@ export const hintOf = ({ hint, schema }: ParamType, value?: unknown): string | u
 const UNDECLARED: ReadonlySet<string> = new Set([...Object.keys(GLOBAL_LIMITS), 'context', '_embed']);
 
 /** The names that the endpoint does not know: they have no effect. Scripts add `_=123` to get past caches. */
-export function unknownNames({ parameters }: Endpoint, sent: Record<string, unknown>): string[] {
+export function unknownNames({ parameters }: Endpoint, sent: Values): string[] {
   const isDeclared = (name: string) => parameters.some((one) => one.name === name && !one.inPath);
   return Object.keys(sent).filter((name) => name !== '_' && !UNDECLARED.has(name) && !isDeclared(name));
 }
 
 function parseInput(
   parameters: readonly Parameter[],
-  path: Record<string, unknown>,
-  sent: Record<string, unknown>,
+  path: Values,
+  sent: Values,
   resolved: ReadonlyMap<string, unknown>,
 ): Input {
   const input: Input = { path: {}, values: {}, raw: sent, byField: {}, parameterOf: {} };
@@ -127,21 +124,20 @@ function parseInput(
 const parseValue = ({ parse }: ParamType, value: unknown): unknown => (value === null || !parse ? value : parse(value));
 
 /** Parses a record inside a body (a venue in an event) with the parameters of its create route. */
-export function parseInline(kind: LinkedKind, data: Record<string, unknown>): Input {
-  return parseInput(BODY_PARAMETERS[kind], {}, withoutNull(data), new Map());
-}
+export const parseInline = (kind: LinkedKind, data: Values): Input =>
+  parseInput(BODY_PARAMETERS[kind], {}, withoutNull(data), new Map());
 
-const withoutNull = (data: Record<string, unknown>): Record<string, unknown> =>
+const withoutNull = (data: Values): Values =>
   Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
 
 /** @throws ApiError 400 `rest_invalid_param` that names the values over the limits of these parameters */
-export function checkLengths(sources: readonly Record<string, unknown>[], parameters: readonly Parameter[] = []): void {
+export function checkLengths(sources: readonly Values[], parameters: readonly Parameter[] = []): void {
   const errors = sources.flatMap((values) => lengthErrors(values, parameters));
   // A name may be too long in the query and in the body.
   if (errors.length > 0) throw invalidParams([...new Map(errors.map((error) => [error.name, error])).values()]);
 }
 
-function lengthErrors(values: Record<string, unknown>, parameters: readonly Parameter[]): ParamError[] {
+function lengthErrors(values: Values, parameters: readonly Parameter[]): ParamError[] {
   const names = Object.keys(values);
   const firstTooMany = names[MAX_NAMES];
   if (firstTooMany !== undefined)
@@ -151,7 +147,7 @@ function lengthErrors(values: Record<string, unknown>, parameters: readonly Para
     const limit = declared?.limit ?? GLOBAL_LIMITS[name] ?? UNDECLARED_LIMIT;
     const value = values[name];
     if (isTooLong(value, limit)) return [{ name, message: `The value is too long: ${describeLimit(limit)}.` }];
-    const { inline } = declared?.type ?? {};
+    const inline = declared?.type.inline;
     if (!inline) return [];
     // Of a venue in the body of an event: `city: The value is too long`.
     const [inner] = parseLinkedItems(value).flatMap((item) => (isObject(item) ? lengthErrors(item, inline) : []));
@@ -165,10 +161,11 @@ function describeLimit({ characters, textCharacters, elementCharacters }: Limit)
   return `at most ${characters} characters${asText}${inElement}`;
 }
 
+/** The examples are at `Limit`. */
 export function isTooLong(value: unknown, limit: Limit): boolean {
   const { characters, textCharacters = characters, elementCharacters = characters } = limit;
-  const isLongText = (element: unknown): boolean => typeof element === 'string' && element.length > elementCharacters;
-  if (typeof value === 'string') return value.length > textCharacters || value.split(',').some(isLongText);
+  const isLongElement = (item: unknown): boolean => typeof item === 'string' && item.length > elementCharacters;
+  if (typeof value === 'string') return value.length > textCharacters || value.split(',').some(isLongElement);
   if (typeof value !== 'object' || value === null) return false;
-  return (Array.isArray(value) && value.some(isLongText)) || JSON.stringify(value).length > characters;
+  return (Array.isArray(value) && value.some(isLongElement)) || JSON.stringify(value).length > characters;
 }

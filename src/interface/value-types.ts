@@ -90,8 +90,6 @@ export const clearableText: ParamType = {
   parse: (value) => (typeof value === 'string' ? value : ''),
 };
 
-const LISTED_STATUSES = [...STATUSES, ...INTERNAL_STATUSES];
-
 export const status: ParamType = {
   schema: { type: 'string', enum: STATUSES },
   accepts: (value) => typeof value === 'string' && STATUSES.includes(value),
@@ -107,21 +105,20 @@ export const listedStatus: ParamType = {
     const items = Array.isArray(value) ? value : String(value).split(/(?<!\s)\s*,\s*/);
     return parseList(value).length > 0 && !items.some((item) => /^\s|\s$/.test(String(item)));
   },
-  verify: (value, { isStaff }) =>
-    isStaff
-      ? parseList(value).every((status) => LISTED_STATUSES.includes(String(status)))
-      : parseList(value).join() === 'publish',
+  verify(value, { isStaff }) {
+    const statuses = parseList(value).map(String);
+    if (!isStaff) return statuses.join() === 'publish';
+    return statuses.every((one) => STATUSES.includes(one) || INTERNAL_STATUSES.includes(one));
+  },
   parse: (value) => parseList(value).map(String),
 };
 
 /** One of these lower-case words, in any letter case. */
-export function oneOf(words: readonly string[]): ParamType {
-  return {
-    schema: { type: 'string', enum: words },
-    accepts: (value) => typeof value === 'string' && words.includes(value.toLowerCase()),
-    parse: (value) => String(value).toLowerCase(),
-  };
-}
+export const oneOf = (words: readonly string[]): ParamType => ({
+  schema: { type: 'string', enum: words },
+  accepts: (value) => typeof value === 'string' && words.includes(value.toLowerCase()),
+  parse: (value) => String(value).toLowerCase(),
+});
 
 /** One of these words, which `''` removes from the record. */
 export function clearableWord(words: readonly string[]): ParamType {
@@ -152,16 +149,11 @@ export const sourceNames: ParamType = {
   parse: (value) => parseList(value).map(String),
 };
 
-/**
- * One of these lower-case words, in any letter case. Any other value has no effect: clients of the original may send
- * it, which ignores the parameter.
- */
-export function knownWord(words: readonly string[]): ParamType {
-  return {
-    schema: { type: 'string', enum: words },
-    parse: (value) => words.find((word) => typeof value === 'string' && word === value.toLowerCase()),
-  };
-}
+/** One of these lower-case words, in any letter case. Any other has no effect, as the parameter in the original. */
+export const knownWord = (words: readonly string[]): ParamType => ({
+  schema: { type: 'string', enum: words },
+  parse: (value) => words.find((word) => typeof value === 'string' && word === value.toLowerCase()),
+});
 
 /** Website of an event: a URL, or an empty value for none. The text `0` stays, because an update stores it. */
 export const website: ParamType = {
@@ -192,15 +184,6 @@ export const textsByName: ParamType = {
 /** Values of custom fields by name, in a body. The use case knows the names and the types. */
 export const valuesByName: ParamType = { schema: { type: 'object', additionalProperties: {} } };
 
-/**
- * What the types of dates make of zeros and JSON numbers, or by which stage they are refused:
- *
- *                                  0              '0'           1809190800     '1809190800'
- *   dateBound                      today          today         a Unix time    a Unix time
- *   dateBound, `strict_dates`      1970           1970          a Unix time    a Unix time
- *   instant                        first stage    1970          a Unix time    a Unix time
- *   date                           second stage   first stage   second stage   a Unix time
- */
 const DATE_HINT = 'This is no date. Write 2027-05-01, 2027-05-01 19:30, today or +1 week.';
 
 const isReadableDate = (value: unknown): boolean => {
@@ -209,7 +192,16 @@ const isReadableDate = (value: unknown): boolean => {
   return (parseUnixSeconds(value) ?? parsePhpDate(value, { nowMs: Date.now(), zone: utcZone })) !== undefined;
 };
 
-/** A date of a list: every text that PHP's `strtotime` reads, or Unix seconds. */
+/**
+ * A date of a list. All types of dates take every text that PHP's `strtotime` reads. What they make of zeros and Unix
+ * seconds, or by which stage they are refused:
+ *
+ *                                  0              '0'           1809190800     '1809190800'
+ *   dateBound                      today          today         a Unix time    a Unix time
+ *   dateBound, `strict_dates`      1970           1970          a Unix time    a Unix time
+ *   instant                        first stage    1970          a Unix time    a Unix time
+ *   date                           second stage   first stage   second stage   a Unix time
+ */
 export const dateBound: ParamType = {
   schema: { type: 'string' },
   hint: DATE_HINT,
@@ -218,14 +210,14 @@ export const dateBound: ParamType = {
   parse: String,
 };
 
-/** An instant: text that PHP's `strtotime` reads, in UTC without a zone, or Unix seconds. */
+/** An instant, which is in UTC if the text names no zone. */
 export const instant: ParamType = {
   ...dateBound,
   examples: ['2027-05-01 19:00:00', '2027-05-01T19:00:00+02:00', '1809190800', '-1 day'],
   accepts: isReadableDate,
 };
 
-/** A date of a record: text that PHP's `strtotime` reads, or Unix seconds as text. */
+/** A date of a record. */
 export const date: ParamType = {
   schema: { type: 'string' },
   hint: DATE_HINT,
@@ -260,20 +252,16 @@ export const timeZone: ParamType = {
 
 // Records, users and images
 
-const ID_LIST = { oneOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'string' }, { type: 'integer' }] };
-
-export function existingId(kind: Kind): ParamType {
-  return {
-    ...count,
-    hint: `There is no such ${kind}. Write the id of one that exists.`,
-    verify: (value, checks) => checks.exists(kind, parsePositiveInteger(value)!),
-    jsonType: 'integer',
-  };
-}
+export const existingId = (kind: Kind): ParamType => ({
+  ...count,
+  hint: `There is no such ${kind}. Write the id of one that exists.`,
+  verify: (value, checks) => checks.exists(kind, parsePositiveInteger(value)!),
+  jsonType: 'integer',
+});
 
 /** Ids that need not exist: `include` of the event list. The URLs of the pages repeat `7,7` as it was sent. */
 export const uncheckedIds: ParamType = {
-  schema: ID_LIST,
+  schema: { oneOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'string' }, { type: 'integer' }] },
   hint: 'Write ids: 7,9.',
   isList: true,
   accepts: isListOf(count.accepts!),
@@ -322,8 +310,8 @@ export const clearableImage: ParamType = {
 };
 
 /**
- * Venues or organizers of an event: an id, a list or CSV of ids, an object, a list of objects, or a mix.
- * @param inline of the create route of the kind, for an object from which the record would be created
+ * Venues or organizers of an event, in the forms of `parseLinkedItems`.
+ * @param inline the parameters of a create of the kind, for an object from which the record would be created
  */
 export function linkedRecords(kind: LinkedKind, inline: readonly Parameter[]): ParamType {
   const isValid = async (value: unknown, checks: ReferenceChecks): Promise<boolean> => {
@@ -361,17 +349,22 @@ async function isCreatable(inline: readonly Parameter[], data: JsonObject, check
   return true;
 }
 
-/** The elements of `venue` or `organizer` in a body. Of `['', 0]` none; of `['', 12]` both: it refuses `''` and ` `. */
+/**
+ * The elements of `venue` or `organizer` in a body:
+ *
+ *   12, '12,13'                [12], ['12', '13']
+ *   [12, { venue: 'New' }]     the same
+ *   { venue: 'New' }           [{ venue: 'New' }]
+ *   { 0: 12, 2: 13 }           [12, 13]: so PHP sends a list of three from which `array_filter` has taken one
+ *   '', {}, ['', 0]            []
+ *   ['', 12], ' '              ['', 12], [' ']: validation refuses '' and ' '
+ */
 export function parseLinkedItems(value: unknown): unknown[] {
-  if (isObject(value) && !isNumbered(value)) return isEmpty(value) ? [] : [value];
-  const items = Array.isArray(value) || /^\s+$/.test(String(value)) ? [value].flat() : parseList(value);
+  const isOneRecord = isObject(value) && Object.keys(value).some((key) => !/^\d+$/.test(key));
+  const isBlank = typeof value === 'string' && /^\s+$/.test(value);
+  if (isOneRecord || isBlank) return [value];
+  const items = Array.isArray(value) ? value : parseList(value);
   return items.every(isEmpty) ? [] : items;
-}
-
-/** PHP's `json_encode` makes `{"0": 12, "2": 13}` of a list of three from which `array_filter` has taken one. */
-function isNumbered(value: Record<string, unknown>): boolean {
-  const keys = Object.keys(value);
-  return keys.length > 0 && keys.every((key) => /^\d+$/.test(key));
 }
 
 // Terms
@@ -381,13 +374,12 @@ const TERM_LIST = { oneOf: [{ type: 'array', items: INTEGER_OR_TEXT }, { type: '
 
 const isTermList = isListOf((item) => typeof item !== 'object' && !isEmpty(item));
 
-/** Whether a category can be meant as a parent. `7` is an id, also if a category has it as its slug; `7.0` is none. */
+/** Whether a category can be meant as a parent. `7` is an id, also if a category has it as its slug. */
 async function isCategory(value: unknown, checks: ReferenceChecks): Promise<boolean> {
   const id = parsePositiveInteger(value);
-  if (id !== undefined && !/^[\s\d+]+$/.test(String(value))) return false;
-  return id === undefined
-    ? (await checks.findTerm('category', String(value))) !== undefined
-    : checks.exists('category', id);
+  if (id === undefined) return (await checks.findTerm('category', String(value))) !== undefined;
+  // `7.0` and `7e0` are numbers, and no ids.
+  return /^[\s\d+]+$/.test(String(value)) && checks.exists('category', id);
 }
 
 export function existingTerms(kind: TermKind): ParamType {
@@ -504,10 +496,17 @@ function isListOf(isValid: (item: unknown) => boolean): (value: unknown) => bool
 const AUTHORITY =
   /^\/\/(?:(?:[\w.~!$&'()*+,;=:-]|%[\da-f]{2})*@)?(\[[^/?#@]*\]|[^:/?#@]+)(?::(\d[^:/?#@]{0,4})?)?(?=[/?#]|$)/i;
 
-/** As PHP's FILTER_VALIDATE_URL: an ASCII text with a scheme, and with a host if the scheme has one. */
+/** `mailto:a@example.org`, `file:///a`, and not `mailto://a` or `news:119`, which have an authority or a port. */
+const HAS_NO_HOST = /^(?:(?:mailto|news|file):(?!\/\/|\d{1,5}(?:\/|$))|file:\/\/\/)/;
+
+/**
+ * As PHP's FILTER_VALIDATE_URL: an ASCII text with a scheme, and with a host if the scheme has one. In `http` and
+ * `https` alone the host must be a possible one: `ftp://a_b/` is a URL, `http://a_b/` is none.
+ */
 function isUrl(text: string): boolean {
   const [, scheme = '', rest = ''] = /^([a-z0-9+.-]+):([\x21-\x7e]*)$/i.exec(text) ?? [];
-  if (/^(?:(?:mailto|news|file):(?!\/\/|\d{1,5}(?:\/|$))|file:\/\/\/)/.test(text)) return scheme !== '';
+  if (scheme === '') return false;
+  if (HAS_NO_HOST.test(text)) return true;
   const [, host = '', port = '0'] = AUTHORITY.exec(rest) ?? [];
   if (host === '' || Number.parseInt(port, 10) > 65_535) return false;
   if (!/^https?$/i.test(scheme)) return true;

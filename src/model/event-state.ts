@@ -15,14 +15,13 @@ export type EventStatus = keyof typeof EVENT_STATES;
 export const EVENT_STATUSES = Object.keys(EVENT_STATES) as EventStatus[];
 
 /** Where people attend: at the venue, online, or both. */
-export const ATTENDANCE_MODES = ['offline', 'online', 'mixed'] as const;
-export type AttendanceMode = (typeof ATTENDANCE_MODES)[number];
-
-export const SCHEMA_ATTENDANCE: Readonly<Record<AttendanceMode, string>> = {
+export const SCHEMA_ATTENDANCE = {
   offline: 'https://schema.org/OfflineEventAttendanceMode',
   online: 'https://schema.org/OnlineEventAttendanceMode',
   mixed: 'https://schema.org/MixedEventAttendanceMode',
-};
+} as const;
+export type AttendanceMode = keyof typeof SCHEMA_ATTENDANCE;
+export const ATTENDANCE_MODES = Object.keys(SCHEMA_ATTENDANCE) as AttendanceMode[];
 
 export type ShownState = {
   event_status?: EventStatus;

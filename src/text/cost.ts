@@ -20,8 +20,8 @@ export interface StoredCost {
 /** Encodes a cost as the text of a CMS field: a list as JSON, a single text as it is. */
 export function encodeCost(cost: Cost): string {
   if (typeof cost !== 'string') return cost.length === 0 ? '' : JSON.stringify(cost);
-  // Otherwise decoding would take this text for a list, or for a cost with its currency.
-  return typeof parseTexts(cost) === 'object' ? JSON.stringify([cost]) : cost;
+  // `["5"]` as it is would be decoded as a list.
+  return parseTexts(cost) === undefined ? cost : JSON.stringify([cost]);
 }
 
 /** Encodes the text of a CMS field, together with what the CMS keeps beside it unless the text alone says that. */
@@ -44,19 +44,17 @@ export function encodeStoredCost(text: string, { position, code, ...stored }: Om
 export function decodeCost(encoded: string): StoredCost {
   const json = parseTexts(encoded);
   const { text = encoded, symbol = '', position = '', code = '' } = isObject(json) ? json : {};
-  const list = isObject(json) ? parseTexts(String(text)) : json;
-  const [only = '', ...others] = Array.isArray(list) ? list : [String(text)];
-  const cost = others.length > 0 ? [only, ...others] : only;
-  return { cost, symbol: String(symbol), position: String(position), code: String(code) };
+  const list = parseTexts(text);
+  const [only = '', ...others] = Array.isArray(list) ? list : [text];
+  return { cost: others.length > 0 ? [only, ...others] : only, symbol, position, code };
 }
 
 /** A list of texts, or an object of texts; undefined for any other text. */
-function parseTexts(text: string): string[] | Record<string, unknown> | undefined {
+function parseTexts(text: string): string[] | Record<string, string> | undefined {
   if (!/^[[{]/.test(text)) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
-    const isOfTexts = Object.values(value as object).every((item) => typeof item === 'string');
-    return isOfTexts ? (value as string[] | Record<string, unknown>) : undefined;
+    const value: string[] | Record<string, string> = JSON.parse(text);
+    return Object.values(value).every((item) => typeof item === 'string') ? value : undefined;
   } catch {
     return undefined;
   }
@@ -98,10 +96,9 @@ const NUMBER = new RegExp(
 );
 
 /**
- * The symbol and the position that The Events Calendar stores for a cost, by the rule of its `Tribe__Cost_Utils`:
- * what remains of each part between commas without its number, if it is the same in all. `8 €` has `€`,
- * `5 per person` has `per person`; `5-10 €` and `8,50 €` have none. Runs of blanks are one, as
- * WordPress stores them for a site with a block theme.
+ * The symbol and the position that The Events Calendar stores for a cost, by the rule of its `Tribe__Cost_Utils`: what
+ * remains of each part between commas without its number, if it is the same in all. `8 €` has `€`, `5 per person` has
+ * `per person`; `5-10 €` and `8,50 €` have none. Runs of blanks are one: so WordPress stores them with a block theme.
  */
 export function pluginCurrency(cost: Cost): { symbol: string; position: Position } {
   const parts = typeof cost === 'string' ? cost.split(',') : cost;
@@ -126,13 +123,14 @@ function pluginNumbers(parts: string[]): string[] {
   const numbers = parts.flatMap((part) => part.match(/[,.]?\d+[,.]?\d*/g) ?? [part]);
   const decimalsOf = (number: string): number => /\d[,.](\d*)$/.exec(number)?.[1]?.length ?? 0;
   const decimals = numbers.reduce((most, number) => Math.max(most, decimalsOf(number)), 0);
-  const keyOf = (number: string): string => {
+  // The plugin compares them by their digits: beside `8,50`, `8.5` is 850 too.
+  const digitsOf = (number: string): string => {
     if (!isPluginNumber(number)) return slugOf(number);
-    // The plugin takes `.5.` for a word, and compares words and numbers by their digits.
+    // The plugin takes `.5.` for a word: 5, with no more decimals.
     if (/^[,.]\d+[,.]$/.test(number)) return number.slice(1, -1);
     return Number.parseFloat(number.replaceAll(',', '.')).toFixed(Math.min(decimals, 100)).replace('.', '');
   };
-  return [...new Map(numbers.map((number) => [keyOf(number), number])).values()];
+  return [...new Map(numbers.map((number) => [digitsOf(number), number])).values()];
 }
 
 /** Not `.5.5`. */
@@ -140,54 +138,61 @@ const isPluginNumber = (text: string): boolean => /\d/.test(text) && !/^[,.]\d+[
 
 const phpTrim = (text: string): string => trimCharacters(text, PHP_BLANKS);
 
-/**
- * Reads the cost. A thousands separator is part of its number, and a leading minus is a sign. In the order of the code:
- *
- *   Free                  words ['Free']
- *   Free - 20             label 'Free'
- *   8 €     ab 7 €        as the plugin reads them: '€', 'postfix'; 'ab €' without a position, and the whole as phrase
- *   5       €10 / £8      no symbol; the second has the whole as phrase
- *   5-10 €  $5 - $10      the only sign, which the plugin does not find: '€', 'postfix'; '$', 'prefix'
- */
+/** Reads the cost. A thousands separator is part of its number, and a leading minus is a sign. */
 export function parseCost(cost: Cost) {
   const isList = typeof cost !== 'string';
   const shown = (isList ? cost.slice(0, MAX_TEXTS) : [cost]).map((text) => stripTags(text.slice(0, MAX_CHARACTERS)));
   const typed = shown.filter((text) => text !== '');
   const texts = typed.map(parseText);
   const amounts = sortedDistinct(texts.flatMap((text) => text.amounts));
+  const unsigned = texts.map(({ text }) => text);
   const whole = decodeEntities(typed.join('\n'));
   const signs = signsIn(whole);
-  const parsed = {
+  return {
     /** Without amounts of the same value, lowest first. */
     amounts,
-    /** The texts without an amount. Of one text with amounts, the words around them are none: `10 for members`. */
-    words: isList || amounts.length === 0 ? typed.filter((_, at) => texts[at]?.amounts.length === 0) : [],
-    /** The text before a dash and the amount: `Free` in `Free - 20`. */
-    label: '',
-    /** What stands beside the amounts. Empty: nothing, or not the same everywhere. */
-    symbol: '',
-    position: '' as Position,
+    /** The texts without an amount: of the list `Free`, `10 for members` the first. */
+    words: typed.filter((_, at) => texts[at]?.amounts.length === 0),
     /** The currencies that are named: `€`, `CHF`, `kr`, `Euro`. */
     signs,
-    /** The whole cost, if only this says what was meant: `ab 7 €`, `€10 / £8`. Otherwise empty. */
-    phrase: '',
+    ...NOTHING_BESIDE,
+    ...(amounts.length > 0 && besideAmounts(typed.join(', '), whole, isList ? unsigned : (unsigned[0] ?? ''), signs)),
   };
-  if (amounts.length === 0) return parsed;
-  const unsigned = texts.map(({ text }) => text);
-  const own = pluginCurrency(isList ? unsigned : (unsigned[0] ?? ''));
+}
+
+interface BesideAmounts {
+  /** The text before a dash and the amount: `Free` in `Free - 20`. */
+  label: string;
+  /** What stands beside each amount, such as `€`. Empty: nothing, or not the same everywhere. */
+  symbol: string;
+  position: Position;
+  /** The whole cost, if only this says what was meant: `ab 7 €`, `€10 / £8`. Otherwise empty. */
+  phrase: string;
+}
+
+const NOTHING_BESIDE: BesideAmounts = { label: '', symbol: '', position: '', phrase: '' };
+
+/**
+ * What a cost says beside its amounts. In the order of the code:
+ *
+ *   Free - 20             label 'Free'
+ *   8 €     ab 7 €        as the plugin reads them: '€', 'postfix'; 'ab €' without a position, and the whole as phrase
+ *   €10 / £8              the whole as phrase
+ *   5                     nothing
+ *   5-10 €  $5 - $10      the only sign, which the plugin does not find: '€', 'postfix'; '$', 'prefix'
+ */
+function besideAmounts(phrase: string, whole: string, unsigned: Cost, signs: string[]): Partial<BesideAmounts> {
+  const own = pluginCurrency(unsigned);
   // The plugin takes `Free -` for the symbol of `Free - 20`.
   const label = own.position === 'prefix' && DASH_AT_END.test(own.symbol) ? own.symbol.slice(0, -1).trimEnd() : '';
-  // `Free - 20`. Not `CHF -15.`, as The Events Calendar shows `CHF 15.-`: what stands before the dash is the currency.
-  if (label !== '' && !DASH_AT_END.test(label) && !isCurrencySign(label)) return { ...parsed, label };
-  const phrase = typed.join(', ');
-  // `8 €` and `ab 7 €`. The dash of `10-10` is no currency.
-  if (/[^–—−-]/u.test(own.symbol)) return { ...parsed, ...own, phrase: own.position === '' ? phrase : '' };
+  // Not `CHF -15.`, whose currency is CHF: The Events Calendar shows `CHF 15.-`.
+  if (label !== '' && !DASH_AT_END.test(label) && !isCurrencySign(label)) return { label };
+  // The dash of `10-10` is no currency.
+  if (/[^–—−-]/u.test(own.symbol)) return own.position === '' ? { ...own, phrase } : own;
   const [sign, ...others] = signs;
-  // `5` and `€10 / £8`.
-  if (sign === undefined || others.length > 0) return { ...parsed, phrase: others.length > 0 ? phrase : '' };
-  // `5-10 €` and `$5 - $10`.
-  const position: Position = whole.indexOf(sign) < whole.search(/\d/) ? 'prefix' : 'postfix';
-  return { ...parsed, symbol: sign, position };
+  if (others.length > 0) return { phrase };
+  if (sign === undefined) return {};
+  return { symbol: sign, position: whole.indexOf(sign) < whole.search(/\d/) ? 'prefix' : 'postfix' };
 }
 
 /** Without tags and outer blanks. */

@@ -88,10 +88,7 @@ const FORBIDDEN = /[^\P{Cc}\n]|[\ufffe\uffff]/gu;
 /** `textLines` reads at most this many characters of HTML per character that it returns. */
 const MARKUP_PER_CHARACTER = 20;
 
-/**
- * The text of HTML as lines without tags, entities and control characters. At most `maxLength`; a longer text ends with
- * `…`.
- */
+/** The lines of text in HTML, without control characters. A text longer than `maxLength` is cut, and ends with `…`. */
 export function textLines(html: string, maxLength: number): string[] {
   const read = cutHtml(html, maxLength * MARKUP_PER_CHARACTER).replace(/\s+/g, ' ');
   const lines = decodeEntities(htmlText(read, separatorOf))
@@ -128,10 +125,7 @@ export const escapeHtmlOnce = (text: string): string =>
 export const undoTypography = (text: string): string =>
   text.replace(/[‘’′]/g, "'").replace(/[“”″]/g, '"').replace(/[–—]/g, '--').replaceAll('…', '...').replaceAll('×', 'x');
 
-/**
- * Rendered HTML without entities. If WordPress converted quotes or dashes, the text as typed follows on a
- * line of its own.
- */
+/** `Rock &#8211; Pop` gives `Rock – Pop` and, on a line of its own, the text as it was typed: `Rock -- Pop`. */
 export function searchableText(html: string): string {
   const shown = decodeEntities(html);
   const typed = undoTypography(shown);

@@ -34,10 +34,7 @@ export function cutHtml(html: string, maxLength: number): string {
   return `${isInTag ? kept.slice(0, tag) : kept}…`;
 }
 
-/**
- * The characters of all texts in a value, and one for each other value. What is nested deeper than usual is not
- * counted.
- */
+/** The characters of all texts in a value, and one for each other value. What is nested deeper counts as one. */
 export function charactersOf(value: unknown, depth = 4): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null || depth === 0) return 1;
@@ -62,10 +59,9 @@ const truncateMarks = (marks: string): string =>
 const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ł: 'l', ħ: 'h', ı: 'i', ς: 'σ' };
 
 /**
- * Removes case and accents: `É` and `é` become `e`, `ß` becomes `ss`, `Ø` becomes `o`, full-width letters and
- * ligatures become plain letters. The replica folds texts and search words the same way, so that a word
- * matches as a substring. Marks that are letters of their own (Indic vowels, kana) stay, as in MySQL's
- * `utf8mb4_unicode_520_ci`. NUL is removed, because SQLite ends some strings there.
+ * Removes case and accents: `É` and `é` become `e`, `ß` becomes `ss`, `Ø` becomes `o`, full-width letters and ligatures
+ * become plain letters. So the replica folds texts and search words. Marks that are letters of their own (Indic vowels,
+ * kana) stay, as in MySQL's `utf8mb4_unicode_520_ci`. NUL goes, because SQLite ends some strings there.
  */
 export function fold(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII text without NUL needs only lower case

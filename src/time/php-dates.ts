@@ -17,10 +17,8 @@ const MAX_LENGTH = 200;
 /**
  * Parses a date text as PHP 8.2 does: absolute dates in many spellings, relative phrases, `@seconds`, a zone or offset
  * anywhere in the text (`Sun Mar 1 10:00:00 UTC 2026`). Relative phrases refer to the wall time at `nowMs` in
- * `context.zone`, also if the text names another zone. Digits alone are parsed as PHP does; a caller that accepts Unix
- * seconds tries `parseUnixSeconds` first.
- *
- * Returns `undefined` if PHP refuses the text, or the date lies outside the years 0000 to 9999.
+ * `context.zone`, also if the text names another zone. `1930` is a time: a caller that accepts Unix seconds tries
+ * `parseUnixSeconds` first. Undefined if PHP refuses the text, or for a date outside the years 0000 to 9999.
  */
 export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone }): PhpDate | undefined {
   const trimmed = text.trim();
@@ -199,14 +197,14 @@ const patterns = FORMATS.map(([format, read, flags = 'iy']) => ({ pattern: new R
 /** From left to right. Undefined if PHP refuses the text. */
 function parseParts(text: string): Parsed | undefined {
   const parsed = new Parsed();
-  for (let index = 0; index < text.length; ) {
+  let index = 0;
+  while (index < text.length) {
     const match = longestMatch(text, index);
     if (!match) return undefined;
     match.read(parsed, match.groups);
     index += match.length;
-    // Of two zones the first counts. PHP refuses three, two dates, two times, and a first zone that is unknown.
-    const isRefused = parsed.dates > 1 || parsed.times > 1 || parsed.zones > 2 || (parsed.zones > 0 && !parsed.zone);
-    if (isRefused) return undefined;
+    const hasUnknownZone = parsed.zones > 0 && !parsed.zone;
+    if (parsed.dates > 1 || parsed.times > 1 || parsed.zones > 2 || hasUnknownZone) return undefined;
   }
   return parsed;
 }
@@ -240,8 +238,9 @@ function readFields(parsed: Parsed, groups: Groups): void {
   if (zone !== undefined) readZone(parsed, parseZone(zone));
 }
 
+/** Of two zones the first counts. PHP refuses a first one that it does not know (`parseParts`). */
 function readZone(parsed: Parsed, zone: Zone | undefined): void {
-  parsed.zone = parsed.zones === 0 ? zone : parsed.zone;
+  if (parsed.zones === 0) parsed.zone = zone;
   parsed.zones += 1;
 }
 

@@ -71,7 +71,6 @@ export function wholeDays(start: string, end: string): [first: string, last: str
 /**
  * The same day and time `months` later. A day that the month lacks rolls over into the next month, as in PHP
  * (`2028-02-29` plus 12 months is `2029-03-01`).
- * @throws RangeError for an invalid wall time
  */
 export function addMonths(wall: string, months: number): string {
   const date = new Date(wallTimeMs(wall));

@@ -40,13 +40,13 @@ const spansByZoneYear = new LRUCache<string, OffsetSpan[]>({ max: 5000 });
 
 /**
  * Parses the text of a `timezone` field as The Events Calendar does:
- * - names of the tz database in any letter case, backward names too (`US/Eastern`);
- * - abbreviations (`EST`, `utc`, `Z`), which take precedence over names, as in PHP;
- * - `+02:00`, `+0200`, `GMT+2`;
- * - `UTC`, `UTC+2`, `UTC2`, `UTC -3.5`, `UTC+5:30` in capitals. Below UTC-12 and above UTC+14 the text is valid and
- *   means UTC.
  *
- * Returns `undefined` for other texts (`local`, `utc+2`, numbers, unknown names, the empty text).
+ *   UTC, UTC+2, UTC2, UTC -3.5, UTC+5:30    in capitals
+ *   UTC+15, UTC-13                          UTC, which stands for all that no zone has
+ *   +02:00, +0200, GMT+2                    an offset
+ *   EST, utc, Z                             abbreviations, which take precedence over names, as in PHP
+ *   Europe/Berlin, us/eastern               names of the tz database, also backward ones, in any letter case
+ *   local, utc+2, 2, the empty text         undefined
  */
 export function parseZone(text: string): Zone | undefined {
   const utc = UTC_TEXT.exec(text);
@@ -88,35 +88,38 @@ export const epochToWallMs = (epochMs: number, zone: Zone): number => epochMs + 
  * Of two, PHP takes the one with the offset that the zone has at that time in UTC.
  */
 export function wallMsToEpoch(wallMs: number, zone: Zone): number {
-  // 2027-03-14 03:30 in New York is in EDT, the offset of `after`: at 03:30 UTC it still has EST, which does not fit.
-  const before = offsetMs(wallMs - DAY_MS, zone);
-  const after = offsetMs(wallMs + DAY_MS, zone);
-  const showsWallAt = (offset: number): boolean => offsetMs(wallMs - offset, zone) === offset;
-  return wallMs - ([offsetMs(wallMs, zone), before, after].find(showsWallAt) ?? before);
+  const offsetInUtc = offsetMs(wallMs, zone);
+  const offsetBefore = offsetMs(wallMs - DAY_MS, zone);
+  const offsetAfter = offsetMs(wallMs + DAY_MS, zone);
+  // At 03:30 UTC of 2027-03-14 New York still has EST, by which its clock shows no 03:30: `offsetAfter`, EDT, fits.
+  const fits = (offset: number): boolean => offsetMs(wallMs - offset, zone) === offset;
+  return wallMs - ([offsetInUtc, offsetBefore, offsetAfter].find(fits) ?? offsetBefore);
 }
 
 /** Converts the wall time of a zone to UTC, as `wallMsToEpoch`. @throws RangeError for an invalid wall time */
-export function wallToUtc(wall: string, zone: Zone): string {
-  return formatWallTime(wallMsToEpoch(wallTimeMs(wall), zone));
-}
+export const wallToUtc = (wall: string, zone: Zone): string => formatWallTime(wallMsToEpoch(wallTimeMs(wall), zone));
 
 /** The instants of a wall time, in order: none if the clock skips it, two if the clock shows it twice. */
 export function instantsOf(text: string, zone: Zone): number[] {
   const wall = parseWallTime(text);
   if (wall === undefined) return [];
+  // In the two days around it the clock changes once at most.
   const offsets = new Set([offsetMs(wall - DAY_MS, zone), offsetMs(wall + DAY_MS, zone)]);
   return [...offsets].map((offset) => wall - offset).filter((epochMs) => offsetMs(epochMs, zone) === wall - epochMs);
 }
 
 /** Converts UTC to the wall time of a zone. @throws RangeError for an invalid wall time */
-export function utcToWall(utc: string, zone: Zone): string {
-  return formatWallTime(epochToWallMs(wallTimeMs(utc), zone));
-}
+export const utcToWall = (utc: string, zone: Zone): string => formatWallTime(epochToWallMs(wallTimeMs(utc), zone));
 
 /**
- * The `timezone_abbr` of an event: a text that begins with `UTC` as it is, the abbreviation of the tz
- * database, or the offset if that has none (`-05`, `+0545`); a fixed offset as `GMT+0200`. Empty if the text
- * is not a zone, or if the abbreviation depends on a date and the event has none.
+ * The `timezone_abbr` of an event:
+ *
+ *   UTC+2, UTC           as it is
+ *   +02:00               GMT+0200
+ *   est                  EST
+ *   Europe/Berlin        CET or CEST, by the date; empty for an event without a date
+ *   Asia/Kathmandu       +0545: the tz database has no abbreviation of it
+ *   no zone              empty
  */
 export function zoneAbbreviation(zoneText: string, wall: string): string {
   if (zoneText.startsWith('UTC')) return zoneText;

@@ -7,9 +7,9 @@ const LISTS = { perPage: 4, maxPerPage: 50 };
 
 describe('pages', () => {
   it('have the configured size by default, and at most the maximum', () => {
-    expect(requestedPage({}, LISTS)).to.deep.equal({ page: 1, limit: 4, offset: 0 });
+    expect(requestedPage({}, LISTS)).to.deep.equal({ number: 1, limit: 4, offset: 0 });
     expect(requestedPage({ per_page: 100, page: 3 }, LISTS)).to.deep.equal({
-      page: 3,
+      number: 3,
       limit: 50,
       offset: 100,
     });
@@ -28,7 +28,12 @@ describe('pages', () => {
 describe('URLs of the pages of a list', () => {
   const at = (page: number, sent: Record<string, unknown> = {}) =>
     pageUrls(
-      { kind: 'event', urlValues: { ...sent, page, per_page: 3 }, page: { page, limit: 3, offset: 0 }, total: 9 },
+      {
+        kind: 'event',
+        urlValues: { ...sent, page, per_page: 3 },
+        page: { number: page, limit: 3, offset: 0 },
+        total: 9,
+      },
       'B',
     );
   const dates = { start_date: '2026-11-20 00:00:00', status: 'publish' };

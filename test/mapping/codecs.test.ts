@@ -52,6 +52,11 @@ describe('codec plain-text', () => {
       expect(written(as, 'Caf&eacute; &amp;eacute;')).to.deep.equal({ meta: { teaser: 'Café &eacute;' } });
   });
 
+  it('keeps the separators of lines and paragraphs that word processors write', () => {
+    for (const as of ['plain-text', { 'plain-text': 'paragraphs' }])
+      expect(written(as, 'Soup\u2028Tea\u2029Cake')).to.deep.equal({ meta: { teaser: 'Soup\u2028Tea\u2029Cake' } });
+  });
+
   it('keeps the texts of blocks apart, with and without their end tags', () => {
     for (const [html, teaser] of [
       ['<table><tr><td>Soup</td><td>5 EUR</td></tr><tr><td>Tea<td>2 EUR</table>', 'Soup 5 EUR\n\nTea 2 EUR'],

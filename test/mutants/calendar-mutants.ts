@@ -14,7 +14,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/calendar/read-post.ts', 'test/calendar/public-view.test.ts', {
     'only what the replica has of an event is cached for others': {
       function: 'singlePost',
-      code: '_1 ? getRecord(_2.db, _3, _4) : undefined',
+      code: '_1 ? getRecord(_2, _3, _4) : undefined',
       replacement: '_1 ? record : undefined',
     },
   }),

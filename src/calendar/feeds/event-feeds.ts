@@ -55,7 +55,7 @@ function* feedSteps<T>(page: ListPage, request: ApiRequest, { write, respond }: 
   for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
     const some = { ...page, ids: ids.slice(from, from + EVENTS_PER_STEP) };
     for (const entry of yield* listItems(some, request)) {
-      items.push(write(parseEvent(entry.bytes)));
+      items.push(write(parseRendered(entry.bytes)));
       for (const tag of entry.cacheTags) cacheTags.add(tag);
       // The client pays for all bytes. For the pauses, `listItems` has yielded those that it rendered.
       chargedBytes += entry.bytes.byteLength + BYTES_PER_EVENT;
@@ -97,7 +97,7 @@ export const feeds = {
       ? { status: 200, body: cancelledEvent(cancelled), cacheTags: [`event-${id}`], validUntilMs: Infinity }
       : await singlePost('event', id, input, request);
     const { body: json, etag: _, ...rest } = response;
-    const event = json instanceof Uint8Array ? parseEvent(json) : (json as FeedEvent);
+    const event = json instanceof Uint8Array ? parseRendered<FeedEvent>(json) : (json as FeedEvent);
     const url = `${request.baseUrl}/events/${id}.ics`;
     const written = calendarEvent(event, siteName(site()));
     if (!written) throw eventWithoutDate();
@@ -116,8 +116,6 @@ export const feeds = {
       },
     }),
 };
-
-const parseEvent = (json: Uint8Array) => parseRendered(json) as unknown as FeedEvent;
 
 /** An event in the trash, for apps that have imported its file, which they know by its UID. */
 const cancelledEvent = (event: CancelledEvent): FeedEvent => ({

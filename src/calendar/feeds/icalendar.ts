@@ -56,9 +56,10 @@ const LAST_DAY_MS = Date.UTC(9999, 11, 31);
 /** SEQUENCE has 31 bits (RFC 5545, 3.3.8): seconds since 1970 would overflow in 2038. */
 const SEQUENCE_START_MS = Date.UTC(2000, 0, 1);
 
-/** A VEVENT with folded lines. `zoneYears`: the zone that its times name; undefined if they are in UTC. */
+/** A VEVENT with folded lines. */
 interface CalendarEvent {
   bytes: Buffer;
+  /** The zone that its times name. Undefined if they are days, or in UTC. */
   zoneYears: ZoneYears | undefined;
 }
 
@@ -71,7 +72,8 @@ interface ZoneYears {
 /** `site` is the result of `siteName`. Undefined for an event without dates: a VEVENT must have a start. */
 export function calendarEvent(event: FeedEvent, site: string): CalendarEvent | undefined {
   if (parseWallTime(event.start_date) === undefined) return undefined;
-  const { zoneYears, ...times } = timesOf(event);
+  const zoneYears = event.all_day ? undefined : namedZone(event);
+  const times = event.all_day ? daysOf(event) : timesOf(event, zoneYears?.name);
   const text = ical()
     .createEvent({ ...eventData(event, site), ...times })
     .toString();
@@ -126,14 +128,12 @@ export function whenOf({ start_date: start, end_date: end, all_day, timezone }: 
 /** The text, cut; before it `Cancelled: Illness`, if the CMS gives a reason of the state. */
 export function linesOf(event: FeedEvent, html: string, maxCharacters: number): string[] {
   const reason = textLine(event.event_status_reason ?? '');
-  const state = reason === '' ? '' : withState(event, reason);
-  return [state, ...textLines(html, maxCharacters)].filter((line) => line !== '');
+  const lines = textLines(html, maxCharacters);
+  return reason === '' ? lines : [withState(event, reason), ...lines];
 }
 
 function eventData(event: FeedEvent, site: string): Omit<ICalEventData, 'start'> {
   const changedMs = lastChangeMs(event);
-  const location = placeOf(event);
-  const page = shortAddress(event.url);
   return {
     id: `event-${event.id}@${site}`,
     sequence: Math.max(0, Math.floor((changedMs - SEQUENCE_START_MS) / 1000)),
@@ -142,8 +142,8 @@ function eventData(event: FeedEvent, site: string): Omit<ICalEventData, 'start'>
     lastModified: new Date(changedMs),
     summary: titleOf(event),
     description: linesOf(event, event.description || event.excerpt, MAX_DESCRIPTION).join('\n') || null,
-    ...(location === '' ? {} : { location }),
-    ...(page === undefined ? {} : { url: page }),
+    location: placeOf(event) || null,
+    url: shortAddress(event.url) ?? null,
     categories: event.categories.map(({ name }) => ({ name: textLine(name) })),
     status: statusOf(event),
   };
@@ -155,26 +155,22 @@ const shortAddress = (url = ''): string | undefined => (url.length > MAX_URL ? u
 export const lastChangeMs = ({ modified_utc, date_utc }: FeedEvent): number =>
   parseWallTime(modified_utc) ?? parseWallTime(date_utc) ?? 0;
 
-/** All-day events have dates, of which the end is excluded. Others have times in the zone `timezone`, or in UTC. */
-function timesOf(
-  event: FeedEvent,
-): Pick<ICalEventData, 'start' | 'end' | 'allDay' | 'timezone'> & Pick<CalendarEvent, 'zoneYears'> {
-  const { start_date: start, end_date: end, utc_start_date: startUtc, utc_end_date: endUtc } = event;
-  if (event.all_day) {
-    const [first, last] = wholeDays(start, end).map((day) => wallTimeMs(`${day} 00:00:00`)) as [number, number];
-    const endMs = Math.min(Math.max(first, last) + DAY_MS, LAST_DAY_MS);
-    return {
-      allDay: true,
-      start: new Date(first),
-      zoneYears: undefined,
-      ...(endMs > first ? { end: new Date(endMs) } : {}),
-    };
-  }
-  const zoneYears = namedZone(event);
-  const [from, to, timezone] = zoneYears ? [start, end, zoneYears.name] : [startUtc, endUtc, null];
+type Times = Pick<ICalEventData, 'start' | 'end' | 'allDay' | 'timezone'>;
+
+/** The days of an all-day event. Apps do not count the day of `end`. */
+function daysOf({ start_date: start, end_date: end }: FeedEvent): Times {
+  const [first, last] = wholeDays(start, end).map((day) => wallTimeMs(`${day} 00:00:00`)) as [number, number];
+  const endMs = Math.min(Math.max(first, last) + DAY_MS, LAST_DAY_MS);
+  return { allDay: true, start: new Date(first), end: endMs > first ? new Date(endMs) : null };
+}
+
+/** The times in the zone of this name; without one in UTC. */
+function timesOf(event: FeedEvent, zone: string | undefined): Times {
+  const start = zone === undefined ? event.utc_start_date : event.start_date;
+  const end = zone === undefined ? event.utc_end_date : event.end_date;
   // DTEND must be later than DTSTART.
-  const hasEnd = endUtc > startUtc;
-  return { start: wallDate(from), ...(hasEnd ? { end: wallDate(to) } : {}), timezone, zoneYears };
+  const hasEnd = event.utc_end_date > event.utc_start_date;
+  return { start: wallDate(start), end: hasEnd ? wallDate(end) : null, timezone: zone ?? null };
 }
 
 /**
@@ -195,13 +191,10 @@ function wallDate(wall: WallTime): ICalDayJsStub {
 
 /** The names and addresses of the venues whose names no password protects, and where people attend online. */
 export function placeOf({ venue, online_url: online }: Pick<FeedEvent, 'venue' | 'online_url'>): string {
-  const places = [venue]
-    .flat()
-    .map(({ venue: name, ...address }) =>
-      typeof name === 'string' ? [name, postalAddress(address)].filter(Boolean).join(', ') : '',
-    );
-  const names = textLine(places.filter((place) => place !== '').join('; '));
-  return [names, shortAddress(online) ?? ''].filter((place) => place !== '').join('; ');
+  const named = [venue].flat().filter(({ venue: name }) => typeof name === 'string');
+  const places = named.map(({ venue: name, ...address }) => [name, postalAddress(address)].filter(Boolean).join(', '));
+  const names = textLine(places.filter(Boolean).join('; '));
+  return [names, shortAddress(online)].filter(Boolean).join('; ');
 }
 
 /** Zones of earlier years have seconds in their offsets: events before this year are written in UTC. */

@@ -21,14 +21,14 @@ export const html: CodecDefinition<never> = {
 
 /**
  * Where a tag separates lines (shown as `/`) or words (`|`), until `write` makes one line end of `/\n` and one blank of
- * `||`. No text has these characters.
+ * `||`. Unicode reserves both characters for programs, so that no text has them.
  *
  *   HTML            <p>Soup<br />\nTea</p><td>5</td><td>EUR</td>
  *   without tags    \n\nSoup/\nTea\n\n|5||EUR|
  *   written         Soup\nTea\n\n5 EUR
  */
-const LINE_BREAK = '\u2028';
-const WORD_BREAK = '\u2029';
+const LINE_BREAK = '\ufdd0';
+const WORD_BREAK = '\ufdd1';
 
 export const plainText: CodecDefinition<'paragraphs'> = {
   fits: ['text', 'html'],
@@ -40,9 +40,9 @@ export const plainText: CodecDefinition<'paragraphs'> = {
     },
     write: (value) => {
       const html = htmlText(String(value), form === 'paragraphs' ? paragraphBreak : wordBreak);
-      const text = decodeEntities(trimCharacters(html, WORD_BREAK).replace(/\u2029+/g, ' '));
+      const text = decodeEntities(trimCharacters(html, WORD_BREAK).replace(/\ufdd1+/g, ' '));
       // After a break, HTML may have a line end too, which goes with it.
-      return form === 'paragraphs' ? paragraphsOf(text.replace(/\u2028[ \t]*\r?\n?/g, '\n')).join('\n\n') : text;
+      return form === 'paragraphs' ? paragraphsOf(text.replace(/\ufdd0[ \t]*\r?\n?/g, '\n')).join('\n\n') : text;
     },
   }),
 };
