@@ -48,15 +48,18 @@ async function checkClock(url: string): Promise<Finding> {
   const beforeMs = Date.now();
   const options = { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(CLOCK_TIMEOUT_MS) } as const;
   const response = await fetch(url, options).catch(() => undefined);
-  const siteTimeMs = Date.parse(response?.headers.get('date') ?? '');
-  if (Number.isNaN(siteTimeMs))
+  const headerMs = Date.parse(response?.headers.get('date') ?? '');
+  if (Number.isNaN(headerMs))
     return warn(
       'clock',
       'the site sends no Date header: its clock is unknown',
       `Let the site's web server, or the proxy in front of it, send the header Date: ${BY_CLOCK}.`,
     );
   // The header has whole seconds, rounded down.
-  const skewS = Math.round((siteTimeMs + 500 - (beforeMs + Date.now()) / 2) / 1000);
+  const siteMs = headerMs + 500;
+  // The site made it between the request and the response.
+  const hereMs = (beforeMs + Date.now()) / 2;
+  const skewS = Math.round((siteMs - hereMs) / 1000);
   const skew = `${Math.abs(skewS)} s ${skewS > 0 ? 'ahead' : 'behind'}`;
   const advice = `Set both machines' clocks by NTP: ${BY_CLOCK}, and the signature of a webhook holds a time.`;
   if (Math.abs(skewS) > SKEW_FAIL_S) return fail('clock', `${skew}: the gateway refuses webhooks`, advice);

@@ -91,7 +91,7 @@ function startAndEnd(
   chosen?: SiteField | undefined,
 ): { start?: SiteField | undefined; end?: SiteField | undefined } {
   const endByName = best(fields, 'end_date');
-  const noEnds = fields.filter((field) => field !== endByName && likeness(field.path, 'end_date') === 0);
+  const noEnds = fields.filter(({ path }) => likeness(path, 'end_date') === 0);
   const startByName = chosen ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
   const withValues = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
   if ((startByName && endByName) || withValues.length > 2) return { start: startByName, end: endByName };
@@ -120,8 +120,13 @@ function best(fields: readonly SiteField[], name: string): SiteField | undefined
 }
 
 /**
- * Where the mapping reads a date, and in which form.
- * @param time the field with the time of day, if the date has none
+ * Where the mapping reads a date, and in which form:
+ *
+ *   meta.day              meta.time   in the mapping
+ *   2031-05-01            19:30       parts: meta.day as Y-m-d, meta.time as H:i
+ *   2031-05-01 00:00:00   19:30       parts: meta.day as Y-m-d 00:00:00, meta.time as H:i
+ *   2031-05-01 19:30:00   any         meta.day
+ *   01.05.2031 19:30      none        meta.day, as local-datetime
  */
 function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateDecisions): FieldLocation {
   const form = inferDate(date.values, decisions);

@@ -44,8 +44,12 @@ export function plainName(path: string): string {
 const stemOf = (word: string): string => word.replace(/(?<=..)(s|date|time)$/, '').replace(/^event/, '');
 
 /**
- * From 0 (not at all) to 1 (the API's own name): the share of the name that is the field's. `ticket_price` fits `cost`
- * better than `price_of_the_hall` does.
+ * How well a name fits a field, from 0 to 1: the share of the name that means the field. Of `cost`, or `price`:
+ *
+ *   meta.cost                1: the API's own name
+ *   meta.ticket_price        0.9 × 5 of 12 letters
+ *   meta.price_of_the_hall   0.9 × 5 of 17 letters
+ *   meta.hall                0
  */
 export function likeness(path: string, field: string): number {
   const name = plainName(path);
@@ -176,12 +180,12 @@ function linkedPosts(
   types: readonly ProbedType[],
   site: ProbedSite,
 ): ProposedLink | undefined {
-  const isLike = ({ type, base }: ProbedType) => likeness(base, kind) > 0 || likeness(type, kind) > 0;
   for (const field of fields) {
-    const isFieldLike = likeness(field.path, kind) > 0;
-    const owner = types.find(
-      (type) => (isFieldLike || isLike(type)) && refersTo(field, type, site, isFieldLike && isLike(type)),
-    );
+    const isFieldNamed = likeness(field.path, kind) > 0;
+    const owner = types.find((type) => {
+      const isTypeNamed = likeness(type.base, kind) > 0 || likeness(type.type, kind) > 0;
+      return (isFieldNamed || isTypeNamed) && refersTo(field, type, site, isFieldNamed && isTypeNamed);
+    });
     if (owner) return { collection: { posts: owner.base }, link: linkLocation(field) };
   }
   return undefined;

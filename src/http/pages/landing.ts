@@ -126,9 +126,9 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     const days = monthRange(month, language.dates.firstWeekday);
     // If the visitor has chosen no view, the page has both, and its script shows one.
     const ofMonth = viewOf(query) === 'list' ? undefined : await reader.many(days, filters, MAX_MONTH_EVENTS);
-    const shown = ofMonth ? { total: ofMonth.total, last: days.last } : { total: list.total, last: range.last };
-    // A list without a last day has every later event: none is next.
-    const after = shown.total === 0 && shown.last !== undefined ? addDays(shown.last, 1) : undefined;
+    const { total } = ofMonth ?? list;
+    const lastDay = ofMonth ? days.last : range.last;
+    const next = total === 0 ? await nextEvent(reader, lastDay, query) : undefined;
     const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, filters, endsAfter)}`;
     // Calendar apps remove what the file lacks: it has the events of the last month too.
     const calendarFile = feed('events.ics', '-1month');
@@ -141,7 +141,7 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
       list,
       month,
       ofMonth,
-      next: after === undefined ? undefined : (await reader.list({ first: after }, { filters })).events[0],
+      next,
       options,
       name,
       calendarFile,
@@ -203,6 +203,13 @@ const metadata = ({ name }: Brand, { title, description, url, image }: Preview):
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${url}">
 ${image && html`<meta property="og:image" content="${image}">`}`;
+
+/** The first event after the last day. A list without a last day has every later event: none is next. */
+async function nextEvent(reader: EventReader, lastDay: string | undefined, { filters }: LandingQuery) {
+  if (lastDay === undefined) return undefined;
+  const { events } = await reader.list({ first: addDays(lastDay, 1) }, { filters });
+  return events[0];
+}
 
 /** The days of the list: those before today, one day, one month, or from today on. */
 function listRange({ day, month, past }: LandingQuery, today: string): DayRange {
