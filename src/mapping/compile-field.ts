@@ -60,10 +60,10 @@ export function compileField(spec: string | FieldSpec, field: Field): FieldAcces
   if (readOnly || write === undefined) return readOnlyAccessor(reader);
   const pointerOf = (index: number) => (Array.isArray(write) ? `/write/${index}` : '/write');
   const writers = [write].flat().map((each, index) => compileLocation(each, field, pointerOf(index), true));
-  return combine(reader, writers);
+  return withWriters(reader, writers);
 }
 
-function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor {
+function withWriters(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor {
   // A writer that needs the current record reads its own paths there: the gateway must ask the CMS for these too.
   const readForWrite = writers.filter((writer) => writer.needsCurrent).flatMap((writer) => writer.selectedPaths);
   return {

@@ -71,12 +71,9 @@ export function createReader(
   };
 }
 
-/** Twice what a client may write, but at least twice a line. */
-function maxRead({ parameter }: Field): number {
-  // No client writes `url`: it has no parameter.
-  const { characters } = parameter?.limit ?? SIZES.url;
-  return 2 * Math.max(SIZES.line.characters, characters);
-}
+/** Twice what a client may write, but at least two lines. No client writes `url`: it has no parameter. */
+const maxRead = ({ parameter }: Field): number =>
+  2 * Math.max(SIZES.line.characters, (parameter?.limit ?? SIZES.url).characters);
 
 /** The zones in which the dates of a stored event are read: its own, if the CMS stores one, and the site's. */
 export function zonesOf(zoneField: CompiledField | undefined, cmsRecord: CmsRecord | undefined, site: Site): Zones {

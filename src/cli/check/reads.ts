@@ -55,11 +55,8 @@ async function checkClock(url: string): Promise<Finding> {
       'the site sends no Date header: its clock is unknown',
       `Let the site's web server, or the proxy in front of it, send the header Date: ${BY_CLOCK}.`,
     );
-  // The header has whole seconds, rounded down.
-  const siteMs = headerMs + 500;
-  // The site made it between the request and the response.
-  const hereMs = (beforeMs + Date.now()) / 2;
-  const skewS = Math.round((siteMs - hereMs) / 1000);
+  // The header has whole seconds, rounded down. The site made it between the request and the response.
+  const skewS = Math.round((headerMs + 500 - (beforeMs + Date.now()) / 2) / 1000);
   const skew = `${Math.abs(skewS)} s ${skewS > 0 ? 'ahead' : 'behind'}`;
   const advice = `Set both machines' clocks by NTP: ${BY_CLOCK}, and the signature of a webhook holds a time.`;
   if (Math.abs(skewS) > SKEW_FAIL_S) return fail('clock', `${skew}: the gateway refuses webhooks`, advice);
@@ -111,8 +108,8 @@ export async function checkLists(context: CheckContext): Promise<Finding[]> {
 }
 
 export async function checkSeries({ pluginAdvice, mapping, samples }: CheckContext): Promise<Finding[]> {
-  const { occurrences } = mapping.file.event;
-  const events = occurrences ? ((await samples()).records.event ?? []) : [];
+  if (!mapping.file.event.occurrences) return [];
+  const { event: events = [] } = (await samples()).records;
   const cmsRecords = events.map(({ cmsRecord }) => cmsRecord);
   return judgeSeries(cmsRecords, pluginAdvice());
 }

@@ -133,7 +133,7 @@ function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateD
   if (time && (!form?.hasTime || isDay(date)))
     return {
       parts: [
-        { at: date.path, format: (form?.format ?? 'Y-m-d').replace(/H:i(:s)?$/, toZeros) },
+        { at: date.path, format: (form?.format ?? 'Y-m-d').replace(/H:i$/, '00:00').replace(/H:i:s$/, '00:00:00') },
         { at: time.path, format: inferTimeFormat(time.values) ?? 'H:i' },
       ],
     };
@@ -143,9 +143,6 @@ function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateD
   const as = isUtcByName ? { 'utc-datetime': form.format } : form.as;
   return as === undefined ? date.path : { at: date.path, as };
 }
-
-/** `H:i:s` -> `00:00:00`. */
-const toZeros = (time: string): string => time.replaceAll(/[His]/g, '00');
 
 /** Many plugins store a day as the midnight at which it begins: writes keep it, in the format `Y-m-d 00:00:00`. */
 const isDay = ({ values }: SiteField): boolean =>

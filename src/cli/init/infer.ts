@@ -120,11 +120,12 @@ function locationFor(
   siteField: SiteField,
 ): FieldLocation | undefined {
   const { path, values, type } = siteField;
-  const isAcf = path.startsWith('acf.');
+  // ACF refuses a blank text where it expects a number or an address, and takes null for "none" in every field.
+  const clearable = path.startsWith('acf.') ? { at: path, clearWith: null } : path;
   if (fieldType === 'boolean') return booleanLocation(siteField);
   if (fieldType === 'number') {
     const areNumbers = values.length > 0 && values.every((value) => parseNumber(value) !== undefined);
-    return areNumbers ? (isAcf ? { at: path, clearWith: null } : path) : undefined;
+    return areNumbers ? clearable : undefined;
   }
   if (fieldType === 'id' || fieldType === 'ids' || fieldType.endsWith('time')) return undefined;
   if (words) return values.length > 0 && values.every((value) => words.includes(String(value))) ? path : undefined;
@@ -136,8 +137,7 @@ function locationFor(
   if (key === 'excerpt') return { at: path, as: { 'plain-text': 'paragraphs' } };
   if (!values.every((value) => fitsText(field, fieldType, String(value)))) return undefined;
   if (siteField.readOnly) return { at: path, readOnly: true };
-  // ACF refuses a blank text where it expects an address, and takes null for "none" in every field.
-  return isAcf && (field === 'email' || field === 'website') ? { at: path, clearWith: null } : path;
+  return field === 'email' || field === 'website' ? clearable : path;
 }
 
 function fitsText(field: string, type: Field['type'], value: string): boolean {

@@ -128,7 +128,6 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     const ofMonth = viewOf(query) === 'list' ? undefined : await reader.many(days, filters, MAX_MONTH_EVENTS);
     const { total } = ofMonth ?? list;
     const lastDay = ofMonth ? days.last : range.last;
-    const next = total === 0 ? await nextEvent(reader, lastDay, query) : undefined;
     const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, filters, endsAfter)}`;
     // Calendar apps remove what the file lacks: it has the events of the last month too.
     const calendarFile = feed('events.ics', '-1month');
@@ -141,7 +140,7 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
       list,
       month,
       ofMonth,
-      next,
+      next: total === 0 ? await nextEvent(reader, lastDay, query) : undefined,
       options,
       name,
       calendarFile,
@@ -186,12 +185,7 @@ ${jsonLdScript([event], () => shareUrl, this.#isCurrencyKnown())}`;
   }
 }
 
-interface Preview {
-  title: string;
-  description: string;
-  url: string;
-  image?: string | undefined;
-}
+type Preview = Record<'title' | 'description' | 'url', string> & { image?: string | undefined };
 
 /** For search engines, and for previews of links (Open Graph). */
 const metadata = ({ name }: Brand, { title, description, url, image }: Preview): Html =>

@@ -16,8 +16,8 @@ import type { Pages } from './serve.ts';
 
 export interface PagesOptions extends LandingOptions {
   freshness: Freshness;
-  /** Counts in the rate limit what a request costs beyond one. */
-  charge: (req: IncomingMessage, requests: number) => void;
+  /** Counts one more request of this client in the rate limit. */
+  charge: (req: IncomingMessage) => void;
 }
 
 const LANDING_ASSETS = readAssets(['./landing.css', './events.css', './view.js', './landing.mjs']);
@@ -70,17 +70,17 @@ function createLandingPages(options: PagesOptions, assets: Assets) {
     if (config.locale === undefined) ctx.vary('Accept-Language');
     return brandOf(options, assets, languageOf(config.locale ?? preferredTag(ctx.get('Accept-Language'))), root);
   };
-  const chargeOne = (ctx: Context) => () => charge(ctx.req, 1);
   const handlers: [string, Handler][] = [
     [
       '/',
       async (ctx) => {
         setPageHeaders(ctx);
-        await sendAsset(ctx, await landing.page(ctx.querystring, brandForVisitor(ctx), chargeOne(ctx)), cacheControl);
+        const page = await landing.page(ctx.querystring, brandForVisitor(ctx), () => charge(ctx.req));
+        await sendAsset(ctx, page, cacheControl);
       },
     ],
     ['/robots.txt', (ctx) => sendAsset(ctx, robots, cacheControl)],
-    ['/sitemap.xml', async (ctx) => sendAsset(ctx, await landing.sitemap(chargeOne(ctx)), cacheControl)],
+    ['/sitemap.xml', async (ctx) => sendAsset(ctx, await landing.sitemap(() => charge(ctx.req)), cacheControl)],
   ];
 
   async function explain(ctx: Context, error: ApiResponse): Promise<void> {

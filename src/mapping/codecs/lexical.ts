@@ -57,9 +57,7 @@ export function htmlToLexical(html: string): object | null {
   return children.length === 0 ? null : { root: element('root', children) };
 }
 
-const htmlElement = (name: string, href = ''): HtmlElement => ({
-  ...{ name, href, hasBlock: isBlock(name), children: [] },
-});
+const htmlElement = (name: string, href = ''): HtmlElement => ({ name, href, hasBlock: isBlock(name), children: [] });
 
 function parseHtml(html: string): HtmlNode[] {
   const root = htmlElement('');
@@ -113,7 +111,7 @@ const isList = (node: HtmlNode | undefined): node is HtmlElement =>
 const blocksOf = (nodes: readonly HtmlNode[], format: number): LexicalNode[] =>
   groupsOf(nodes, hasBlock).flatMap((group) => {
     const [first] = group;
-    return hasBlock(first) ? block(first, format) : textBlock('paragraph', textsOfAll(group, format));
+    return hasBlock(first) ? block(first, format) : textBlock('paragraph', textsOf(group, format));
   });
 
 function block({ name, children }: HtmlElement, outerFormat: number): LexicalNode[] {
@@ -142,13 +140,10 @@ const itemsOf = (nodes: readonly HtmlNode[], format: number): LexicalNode[] =>
   });
 
 /**
- * The texts in a quote, a heading or an item. A block begins and ends a line:
+ * The texts in a quote, a heading or an item. A block is a line of its own. `textBlock` leaves out the first line break.
  *
- *   Soup<p>Tea</p>             Soup, line break, Tea
- *   <p>Soup</p> <p>Tea</p>     line break, Soup, line break, Tea
- *   <p>Soup</p><b>Tea</b>      line break, Soup, line break, Tea
- *
- * `textBlock` leaves out the line break at the beginning.
+ *   Soup<p>Tea</p>            Soup, line break, Tea
+ *   <p>Soup</p> <b>Tea</b>    line break, Soup, line break, Tea
  */
 function linesOf(nodes: readonly HtmlNode[], format: number): LexicalNode[] {
   const isBlank = (node: HtmlNode) => typeof node === 'string' && node.trim() === '';
@@ -156,25 +151,24 @@ function linesOf(nodes: readonly HtmlNode[], format: number): LexicalNode[] {
   return lines.flatMap((line, index) => {
     const [first] = line;
     if (hasBlock(first)) return [LINE_BREAK, ...linesOf(first.children, format)];
-    return [...(index === 0 ? [] : [LINE_BREAK]), ...textsOfAll(line, format)];
+    return [...(index === 0 ? [] : [LINE_BREAK]), ...textsOf(line, format)];
   });
 }
 
-const textsOfAll = (nodes: readonly HtmlNode[], format: number): LexicalNode[] =>
-  nodes.flatMap((node) => textsOf(node, format));
-
-function textsOf(node: HtmlNode, format: number): LexicalNode[] {
-  if (typeof node === 'string') {
-    const text = node.replace(/[ \t\n\r\f]+/g, ' ');
-    return [{ type: 'text', version: 1, text, format, detail: 0, mode: 'normal', style: '' }];
-  }
-  const { name, href, children } = node;
-  if (HIDDEN.has(name)) return [];
-  if (name === 'br') return [LINE_BREAK];
-  const texts = textsOfAll(children, format | formatOf(name));
-  const isLink = name === 'a' && URL.canParse(href) && LINK_SCHEMES.has(new URL(href).protocol);
-  const fields = { linkType: 'custom', url: href, newTab: false };
-  return isLink ? [element('link', texts, { version: 3, fields })] : texts;
+function textsOf(nodes: readonly HtmlNode[], format: number): LexicalNode[] {
+  return nodes.flatMap((node) => {
+    if (typeof node === 'string') {
+      const text = node.replace(/[ \t\n\r\f]+/g, ' ');
+      return [{ type: 'text', version: 1, text, format, detail: 0, mode: 'normal', style: '' }];
+    }
+    const { name, href, children } = node;
+    if (HIDDEN.has(name)) return [];
+    if (name === 'br') return [LINE_BREAK];
+    const texts = textsOf(children, format | formatOf(name));
+    const isLink = name === 'a' && URL.canParse(href) && LINK_SCHEMES.has(new URL(href).protocol);
+    const fields = { linkType: 'custom', url: href, newTab: false };
+    return isLink ? [element('link', texts, { version: 3, fields })] : texts;
+  });
 }
 
 /** None if there is nothing to see. */
