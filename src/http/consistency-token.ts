@@ -17,16 +17,14 @@ const CLOCK = {
     sleep(ms, false as const, { ref: false, ...(signal && { signal }) }).catch(() => false as const),
 };
 
-interface PollOptions {
-  /** `PollForRequest` resolves with false after this time, or on the signal. */
+/** Resolves with whether a poll has seen all that the CMS had at the call, or with `mayBeRecent` a second before. */
+export type PollForRequest = (options: {
+  /** It resolves with false after this time, or on the signal. */
   maxMs: number;
   signal?: AbortSignal;
   /** A poll that began less than a second before the call will do: a reload needs no newer state. */
   mayBeRecent?: boolean;
-}
-
-/** Resolves with whether a poll has seen all that the CMS had at the call, or with `mayBeRecent` a second before. */
-export type PollForRequest = (options: PollOptions) => Promise<boolean>;
+}) => Promise<boolean>;
 
 /** While polls fail, a request gets false at once: the sync then retries with delays of its own. */
 export function createRequestPolls(sync: Pick<Services['sync'], 'poll' | 'state'>, clock = CLOCK): PollForRequest {

@@ -32,9 +32,9 @@ interface Guess {
 const DAY_S = 24 * 3600;
 
 /**
- * A user who logged in from a network within a day is trusted there, and has a counter of their own: a stranger who
- * guesses the password of `anna` elsewhere does not lock her out at home, nor does her neighbour behind the same
- * address, and her success does not reset the counters of others.
+ * A user who logged in from a network within a day is trusted there, and has a counter of their own.
+ * A stranger who guesses the password of `anna` elsewhere does not lock her out at home.
+ * Her neighbour behind the same address does not, either. Her success does not reset the counters of others.
  */
 export class LoginLimit {
   readonly #limits: FailureLimits;

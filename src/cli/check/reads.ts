@@ -232,12 +232,11 @@ export async function checkFields(context: CheckContext, kind: Kind): Promise<Fi
 function judgeValues(field: MappedField, admin: string): Finding {
   const { kindMapping, name, spec, paths, definition, records } = field;
   const path = paths.join(', ');
-  if (field.isMissing)
-    return fail(
-      name,
-      absence(field),
-      `Compare the path with what the site sends for ${kindMapping.collection}: ${shownFields(records)}.`,
-    );
+  if (field.isMissing) {
+    const shown = Object.keys(records[0]?.cmsRecord ?? {}).join(', ');
+    const advice = `Compare the path with what the site sends for ${kindMapping.collection}: ${shown}.`;
+    return fail(name, absence(field), advice);
+  }
   if (records.length === 0) return ok(name, `${path}: there is no record to read`);
   const isFlag = definition.type === 'boolean';
   const hasValue = ({ cmsRecord }: SampledRecord) =>
@@ -296,8 +295,6 @@ const exampleIn = (found: SampledRecord | undefined, paths: readonly string[]): 
 const codecAdvice = ({ kindMapping, name }: MappedField): string =>
   `Give ${kindMapping.kind}.${name} the format of these values in the mapping: "as", or the "format" of each of ` +
   'the "parts" (docs/mapping.md, Dates and codecs).';
-
-const shownFields = ([first]: readonly SampledRecord[]): string => Object.keys(first?.cmsRecord ?? {}).join(', ');
 
 const hasPaths = (cmsRecord: CmsRecord, paths: readonly string[]): boolean =>
   paths.every((path) => [listPath(path), path].some((each) => valueAtPath(cmsRecord, each) !== undefined));

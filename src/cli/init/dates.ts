@@ -185,8 +185,6 @@ interface DateForm {
   alternative?: string;
 }
 
-const DEFAULT_FORMAT = 'Y-m-d H:i:s';
-
 /** The forms that are tried, the likelier first. For any other the operator names its form: `--date-format`. */
 const DAYS = [
   ...['Y-m-d', 'Ymd', 'Y/m/d', 'd.m.Y', 'j.n.Y', 'd.m.y', 'd-m-Y', 'm-d-Y'],
@@ -250,7 +248,7 @@ function textForm(format: DateFormat, texts: readonly string[]): DateForm {
   const isInUtc = text.endsWith('\\Z') || texts.every((each) => /\+00:?00$/.test(each));
   const as = isInUtc ? { 'utc-datetime': text } : { 'local-datetime': text };
   const read = (value: unknown) => format.read(String(value)) ?? '';
-  return { as: text === DEFAULT_FORMAT ? undefined : as, format: text, hasTime, read };
+  return { as: text === 'Y-m-d H:i:s' ? undefined : as, format: text, hasTime, read };
 }
 
 function compiled(text: string): DateFormat[] {

@@ -44,12 +44,8 @@ export function plainName(path: string): string {
 const stemOf = (word: string): string => word.replace(/(?<=..)(s|date|time)$/, '').replace(/^event/, '');
 
 /**
- * How well a name fits a field, from 0 to 1: the share of the name that means the field. Of `cost`, or `price`:
- *
- *   meta.cost                1: the API's own name
- *   meta.ticket_price        0.9 × 5 of 12 letters
- *   meta.price_of_the_hall   0.9 × 5 of 17 letters
- *   meta.hall                0
+ * How well a name fits a field, from 0 to 1: the share of the name that means the field. Of the field `cost`, or
+ * `price`: `cost` 1, `ticket_price` 0.9 × 5 of 12 letters, `price_of_the_hall` 0.9 × 5 of 17, `hall` 0.
  */
 export function likeness(path: string, field: string): number {
   const name = plainName(path);
@@ -243,7 +239,7 @@ function wordPressTaxonomy(
 
 /**
  * How the mapping reads a field that the operator named: by its values. Without values, the companion plugin registers
- * a `meta` key as text: of a boolean WordPress would not show a stored `yes`, and of a list it would not keep `7,8`.
+ * a `meta` key as text.
  * @param isLinked whether the kind that the field refers to has records of its own
  */
 export function namedLocation(kind: Kind, field: string, siteField: SiteField, isLinked: boolean): FieldLocation {
@@ -252,8 +248,10 @@ export function namedLocation(kind: Kind, field: string, siteField: SiteField, i
   const isText = values.length === 0 && (type ?? 'string') === 'string' && path.startsWith('meta.');
   if (definition?.targetKind !== undefined) {
     if (!isLinked) return { embedded: { [field]: path } };
+    // In a key of numbers WordPress would not keep `7,8`.
     return isText ? { at: path, as: { ids: 'csv' } } : linkLocation(siteField);
   }
+  // Of a key of booleans WordPress would not show a stored `yes`.
   if (definition?.type === 'boolean' && isText) return { at: path, as: { boolean: ['1', ''] } };
   return (definition && locationFor(field, definition, siteField)) ?? path;
 }

@@ -131,16 +131,16 @@ export const cmsDate: CodecDefinition<never> = {
 export const instant: CodecDefinition<never> = {
   fits: ['site-time', 'utc-time'],
   create: (_options, { field: { type } }) => {
-    const zoneOf = (site: string) => (type === 'site-time' ? zoneOrUtc(site) : utcZone);
+    const clock = type === 'site-time' ? 'site' : 'utc';
     return {
-      read: (stored, { site }) => {
+      read: (stored, zones) => {
         const utc = readCmsDate(stored);
-        return utc && convertWallTime(utc, utcZone, zoneOf(site));
+        return utc && convertWallTime(utc, utcZone, zoneOfClock(clock, zones));
       },
-      write: (value, { site }) => {
+      write: (value, zones) => {
         // Payload sets its dates itself.
         if (isNoDate(value)) return undefined;
-        return `${convertWallTime(String(value), zoneOf(site), utcZone).replace(' ', 'T')}.000Z`;
+        return `${convertWallTime(String(value), zoneOfClock(clock, zones), utcZone).replace(' ', 'T')}.000Z`;
       },
     };
   },
