@@ -80,6 +80,8 @@ function isDate({ values, type, path }: SiteField, decisions: DateDecisions): bo
  *   start_date, end_date     these
  *   start_date, b            `start_date`; and `b`, if it is never before
  *   start_date, b, c         `start_date` alone: which is the end?
+ *   a, end_date              `end_date`; and `a`, if `end_date` is never before it
+ *   a                        `a`
  *   a, b                     `a` and `b`, if `b` is never before `a`
  *   a, b, c                  none: which two are meant?
  * @param read the values of a field as texts that sort by time
@@ -101,9 +103,7 @@ function startAndEnd(
     const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;
     return areAsMany && lateTexts.every((text, index) => text >= earlyTexts[index]!);
   };
-  // Of `start_date` and `b`: `b`, which may be the end.
   const unnamed = withValues.filter((each) => each !== endByName && each !== startByName);
-  // Of `a` and `end_date`: `a` is the start if `end_date` is never before it.
   const isEarliest = (each: SiteField) => withValues.every((late) => late === each || isNeverBefore(late, each));
   const start = startByName ?? unnamed.find(isEarliest);
   const end = endByName ?? (start && unnamed.find((each) => each !== start && isNeverBefore(each, start)));

@@ -114,16 +114,17 @@ const blocksOf = (nodes: readonly HtmlNode[], format: number): LexicalNode[] =>
     return hasBlock(first) ? block(first, format) : textBlock('paragraph', textsOf(group, format));
   });
 
-function block({ name, children }: HtmlElement, outerFormat: number): LexicalNode[] {
+function block(node: HtmlElement, outerFormat: number): LexicalNode[] {
+  const { name, children } = node;
   const format = outerFormat | formatOf(name);
   if (name === 'hr') return [{ type: 'horizontalrule', version: 1 }];
-  if (name === 'ul' || name === 'ol') return [list(name, children, format)];
+  if (isList(node)) return [list(node, format)];
   if (name === 'blockquote') return textBlock('quote', linesOf(children, format));
   if (/^h\d$/.test(name)) return textBlock('heading', linesOf(children, format), { tag: name });
   return blocksOf(children, format);
 }
 
-function list(tag: string, children: readonly HtmlNode[], format: number): LexicalNode {
+function list({ name: tag, children }: HtmlElement, format: number): LexicalNode {
   const items = children.flatMap((child) =>
     itemsOf(typeof child === 'object' && child.name === 'li' ? child.children : [child], format),
   );
@@ -135,8 +136,7 @@ function list(tag: string, children: readonly HtmlNode[], format: number): Lexic
 const itemsOf = (nodes: readonly HtmlNode[], format: number): LexicalNode[] =>
   groupsOf(nodes, isList).flatMap((group) => {
     const [first] = group;
-    if (isList(first)) return [element('listitem', [list(first.name, first.children, format)])];
-    return textBlock('listitem', linesOf(group, format));
+    return isList(first) ? [element('listitem', [list(first, format)])] : textBlock('listitem', linesOf(group, format));
   });
 
 /**
@@ -177,7 +177,7 @@ function textBlock(type: string, texts: readonly LexicalNode[], more: object = {
   return children.length === 0 ? [] : [element(type, children, more)];
 }
 
-/** Leaves out line breaks at both ends, and white space there and at the beginning of each line. */
+/** Without line breaks and white space at both ends, and without white space at the beginning of each line. */
 function trimmed(texts: readonly LexicalNode[]): LexicalNode[] {
   const kept: LexicalNode[] = [];
   for (const node of texts) {
