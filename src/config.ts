@@ -53,7 +53,7 @@ interface LoadOptions {
   warn?: (message: string) => void;
 }
 
-/** @throws ConfigError with the key or variable, the reason and the remedy; never with a value, which may be a secret */
+/** @throws ConfigError with the key or variable, the reason and the remedy; never with a value: it may be a secret */
 export function loadConfig({ file, env, warn = () => undefined }: LoadOptions): Config {
   let config: Config = DEFAULTS;
   // Platforms such as Heroku, Render and Cloud Run tell the port in PORT. Elsewhere the variable may be anything.

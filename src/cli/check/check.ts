@@ -107,7 +107,7 @@ async function checkAll(
 }
 
 /**
- * Returns a function that says how to make the plugin: `calendar-gateway plugin --config c.json --webhook-url URL > FILE`
+ * Returns a function that says how to make the plugin: `... plugin --config FILE --webhook-url URL > plugin.php`
  * @param file of the configuration, from which the command `plugin` takes the mapping and the secret
  */
 function pluginAdviceFor(cms: CmsName, file: string | undefined, { mapping, listen, webhook }: Config) {

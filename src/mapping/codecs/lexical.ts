@@ -92,7 +92,7 @@ function typedText(node: HtmlNode): HtmlNode[] {
   });
 }
 
-/** Neighbours together, and each that `isApart` alone: of `a <b>b</b> <p>c</p> d`, [`a `, <b>, ` `], [<p>] and [` d`]. */
+/** Neighbours together, and each that `isApart` alone: of `a<b>b</b><p>c</p>d`, [`a`, <b>], [<p>] and [`d`]. */
 function groupsOf(nodes: readonly HtmlNode[], isApart: (node: HtmlNode) => boolean): HtmlNode[][] {
   const groups: HtmlNode[][] = [];
   for (const node of nodes) {
@@ -140,7 +140,7 @@ const itemsOf = (nodes: readonly HtmlNode[], format: number): LexicalNode[] =>
   });
 
 /**
- * The texts in a quote, a heading or an item. A block is a line of its own. `textBlock` leaves out the first line break.
+ * The texts in a quote, a heading or an item. A block is a line of its own. `trimmed` leaves out the first line break.
  *
  *   Soup<p>Tea</p>            Soup, line break, Tea
  *   <p>Soup</p> <b>Tea</b>    line break, Soup, line break, Tea
