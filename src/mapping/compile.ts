@@ -71,9 +71,9 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
   const linkFields = fields.flatMap(({ linkField }) => linkField ?? []);
   const customFields = compileCustomFields(spec);
   const readPathsOfKind = [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths);
-  const ruled = { kind, spec, storedAs, fields, readPathsOfKind };
+  const ruledKind = { kind, spec, storedAs, fields, readPathsOfKind };
   const rules = CMS_RULES[mapping.upstream];
-  rules.checkFields(ruled);
+  rules.checkFields(ruledKind);
   if (occurrences && fields.some(({ embedded }) => embedded))
     throw new MappingFieldError('/occurrences', 'events with embedded venues or organizers cannot have occurrences');
   const postOptions = storedAs === 'posts' ? postOptionsOf(spec, mapping) : undefined;
@@ -88,7 +88,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
     paths: new Map(fields.flatMap(singlePath)),
-    selectedFields: rules.selectFields(ruled, mapping.event),
+    selectedFields: rules.selectFields(ruledKind, mapping.event),
     requiredPaths: fields.flatMap(requiredPaths),
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,
