@@ -44,7 +44,7 @@ export function toReplicaError(error: unknown): unknown {
   return isClosed ? new ReplicaError('closed', 'the replica is being replaced', error) : error;
 }
 
-/** Of `user_version` the version of the tables. */
+/** The value of a PRAGMA of SQLite, such as `user_version`, a number; of `quick_check` a text. */
 export function pragma(connection: DatabaseSync, name: string): number | string {
   return Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0] as number | string;
 }

@@ -324,8 +324,8 @@ export class Gateway {
       gatewayVersion: VERSION,
       mapping: this.#mapping.name,
       version: replica.version,
-      ...(peers ? { cluster: peers.status() } : {}),
-      ...(push ? { push: push.status() } : {}),
+      cluster: peers?.status(),
+      push: push?.status(),
       ...(this.#openedCms.ownSite && { cms: { note: NO_CMS }, mapping: undefined, readAs: undefined }),
     };
   }

@@ -99,7 +99,7 @@ export class Landing {
     const { replicaVersion, today } = this.#options;
     const render = async (reader: EventReader): Promise<Html> => {
       const { events } = await reader.many({ first: today() }, {}, MAX_SITEMAP_EVENTS);
-      const urls = [{}, ...events.map(({ id }) => ({ event: id }))].map((query) => this.#urlOf(query));
+      const urls = [this.#urlOf({}), ...events.map(({ id }) => this.#urlOf({ event: id }))];
       return html`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     };
