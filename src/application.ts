@@ -45,49 +45,14 @@ const MAX_SLUGS = 10_000;
 
 /** Opens no port and starts no sync. */
 export function createApplication(options: ApplicationOptions) {
-  const { config, cms, replica, observe, clocks, sharedCounters } = options;
+  const { config, mapping, cms, serviceCredentials, replica, sync, observe, peers } = options;
+  const { nowMs = Date.now, clocks, sharedCounters } = options;
+  const { unpublishedRecords = new UnpublishedRecordsCache({ db: replica.db, cms, mapping, sync }) } = options;
   const { limits, mounts } = config;
   const publicUrl = publicUrlOf(config);
   const clientAddress = createClientAddress(config.listen.trustProxies, observe);
-  const services = createServices(options);
-  const routeOptions = {
-    services,
-    idempotency: new Idempotency(services, options.idempotencyKeys ?? openIdempotencyStore(replica.db)),
-    limits,
-  };
-  const rateLimit = new RateLimit(limits, sharedCounters);
-  const listener = createListener({
-    ...routeOptions,
-    authenticator: new Authenticator(cms, new LoginLimit(limits, sharedCounters), clocks?.cachesMs),
-    pages: pages({
-      config: config.pages,
-      cost: config.cost,
-      mounts,
-      publicUrl,
-      freshness: config.cache,
-      site: services.site,
-      today: () => todayAt(services),
-      replicaVersion: () => replica.version,
-      // The first mount is always `/calendar/events/v1` (`loadConfig`).
-      read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
-      charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
-      assertPublic: (id) => assertPublicEvent(services, id),
-    }),
-    config,
-    cache: new ResponseCache(config.cache.responseBytes),
-    cors: createCors(config.allowedOrigins),
-    rateLimit,
-    clientAddress,
-    publicUrl,
-  });
-  return { services, listener };
-}
-
-function createServices(options: ApplicationOptions): Services {
-  const { config, mapping, cms, serviceCredentials, replica, sync, observe, nowMs = Date.now, clocks, peers } = options;
   const site = () => sync.site();
-  const { unpublishedRecords = new UnpublishedRecordsCache({ db: replica.db, cms, mapping, sync }) } = options;
-  return {
+  const services: Services = {
     replica,
     cms,
     cmsRecords: new CmsRecords({ cms, mapping, replica, site, sync, peers }),
@@ -106,4 +71,35 @@ function createServices(options: ApplicationOptions): Services {
     defaultCurrency: config.cost,
     lists: config.lists,
   };
+  const routeOptions = {
+    services,
+    idempotency: new Idempotency(services, options.idempotencyKeys ?? openIdempotencyStore(replica.db)),
+    limits,
+  };
+  const rateLimit = new RateLimit(limits, sharedCounters);
+  const listener = createListener({
+    ...routeOptions,
+    authenticator: new Authenticator(cms, new LoginLimit(limits, sharedCounters), clocks?.cachesMs),
+    pages: pages({
+      config: config.pages,
+      cost: config.cost,
+      mounts,
+      publicUrl,
+      freshness: config.cache,
+      site,
+      today: () => todayAt(services),
+      replicaVersion: () => replica.version,
+      // The first mount is always `/calendar/events/v1` (`loadConfig`).
+      read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
+      charge: (req) => rateLimit.charge(clientAddress(req), 1),
+      assertPublic: (id) => assertPublicEvent(services, id),
+    }),
+    config,
+    cache: new ResponseCache(config.cache.responseBytes),
+    cors: createCors(config.allowedOrigins),
+    rateLimit,
+    clientAddress,
+    publicUrl,
+  });
+  return { services, listener };
 }

@@ -44,21 +44,17 @@ export function isWebAddress(text: string): boolean {
   return url !== null && url.username + url.password === '';
 }
 
-/**
- * Loads and validates the configuration.
- * @param sources `file`: the operator's file, by default that of CALENDAR_CONFIG; `env`: the environment, of which
- *   empty variables are ignored; `warn` gets what is no mistake, but may be a misunderstanding
- * @throws ConfigError with the key or variable, the reason and the remedy; never with a value, which may be a secret
- */
-export function loadConfig({
-  file,
-  env,
-  warn = () => undefined,
-}: {
+interface LoadOptions {
+  /** The operator's file; by default that of CALENDAR_CONFIG. */
   file?: string | undefined;
+  /** Empty variables are ignored. */
   env: NodeJS.ProcessEnv;
+  /** Gets what is no mistake, but may be a misunderstanding. */
   warn?: (message: string) => void;
-}): Config {
+}
+
+/** @throws ConfigError with the key or variable, the reason and the remedy; never with a value: it may be a secret */
+export function loadConfig({ file, env, warn = () => undefined }: LoadOptions): Config {
   let config: Config = DEFAULTS;
   // Platforms such as Heroku, Render and Cloud Run tell the port in PORT. Elsewhere the variable may be anything.
   const port = /^\d{1,5}$/.test(env.PORT ?? '') ? Number(env.PORT) : Number.NaN;
@@ -187,8 +183,8 @@ function reasonOf({ keyword, params, message = 'is invalid' }: ErrorObject): str
 /** Checks what the schema of a single key cannot express. */
 function checkDependencies({ upstream, listen, sources, push = [] }: Config): void {
   const { url, user, password, readAs } = upstream;
-  const refuse = (isWrong: boolean, ...problem: [location: string, reason: string, remedy: string]) => {
-    if (isWrong) throw new ConfigError(...problem);
+  const refuse = (isWrong: boolean, location: string, reason: string, remedy: string) => {
+    if (isWrong) throw new ConfigError(location, reason, remedy);
   };
   const hasDuplicates = (values: readonly unknown[]) => new Set(values).size < values.length;
   refuse(

@@ -1,4 +1,4 @@
-// The database files that the gateway writes: their folder, and what their errors mean.
+// The database files that the gateway writes: their folder, what SQLite says of them, and what their errors mean.
 
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -44,6 +44,7 @@ export function toReplicaError(error: unknown): unknown {
   return isClosed ? new ReplicaError('closed', 'the replica is being replaced', error) : error;
 }
 
+/** The value of a PRAGMA of SQLite, such as `user_version`, a number; of `quick_check` a text. */
 export function pragma(connection: DatabaseSync, name: string): number | string {
   return Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0] as number | string;
 }

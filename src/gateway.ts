@@ -36,8 +36,6 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
   return new Gateway(config, log, openCluster);
 }
 
-type OpenedCms = ReturnType<typeof openCms>;
-
 const LOST_IDS =
   'The ids of this site are texts: every record gets another id at the next start, without a CALENDAR_DATA_DIR.';
 
@@ -108,7 +106,7 @@ export class Gateway {
   readonly #observe: Observe;
   readonly #mapping: Mapping;
   readonly #replicaFile: string | undefined;
-  readonly #openedCms: OpenedCms;
+  readonly #openedCms: ReturnType<typeof openCms>;
   readonly #cluster: ReturnType<typeof openCluster> | undefined;
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
@@ -326,8 +324,8 @@ export class Gateway {
       gatewayVersion: VERSION,
       mapping: this.#mapping.name,
       version: replica.version,
-      ...(peers ? { cluster: peers.status() } : {}),
-      ...(push ? { push: push.status() } : {}),
+      cluster: peers?.status(),
+      push: push?.status(),
       ...(this.#openedCms.ownSite && { cms: { note: NO_CMS }, mapping: undefined, readAs: undefined }),
     };
   }

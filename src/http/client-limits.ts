@@ -80,6 +80,7 @@ const BYTES_PER_REQUEST = 512 * 1024;
 const MAX_NETWORKS = 100_000;
 
 interface Window {
+  network: string;
   requests: number;
   /** How many of them the sum in Redis has already. */
   shared: number;
@@ -105,7 +106,7 @@ export class RateLimit {
     this.#changed = changed;
     setInterval(() => {
       // If the shared counter fails, each gateway counts alone.
-      for (const [network, window] of changed) void share(counter, network, window).catch(() => {});
+      for (const window of changed.values()) void share(counter, window).catch(() => {});
       changed.clear();
     }, SHARE_INTERVAL_MS).unref();
   }
@@ -115,10 +116,9 @@ export class RateLimit {
    * rate-limiter-flexible: those are asynchronous, and this runs before every cache hit.
    */
   tryConsume(address: string, nowMs = performance.now()): boolean {
-    const network = network64Of(address);
-    const window = this.#windowOf(network, nowMs);
+    const window = this.#windowOf(address, nowMs);
     if (window.requests >= this.#requestsPerMinute) return false;
-    this.#add(network, window, 1);
+    this.#add(window, 1);
     return true;
   }
 
@@ -126,28 +126,28 @@ export class RateLimit {
   consume(address: string): void {
     const nowMs = performance.now();
     if (this.tryConsume(address, nowMs)) return;
-    const { endsMs } = this.#windowOf(network64Of(address), nowMs);
+    const { endsMs } = this.#windowOf(address, nowMs);
     throw tooManyRequests(wholeSeconds(endsMs - nowMs), this.#requestsPerMinute);
   }
 
   /** Counts what a request cost beyond one, afterwards, so that the address reaches its limit earlier. */
   charge(address: string, requests: number): void {
-    const network = network64Of(address);
-    this.#add(network, this.#windowOf(network, performance.now()), requests);
+    this.#add(this.#windowOf(address, performance.now()), requests);
   }
 
-  #windowOf(network: string, nowMs: number): Window {
+  #windowOf(address: string, nowMs: number): Window {
+    const network = network64Of(address);
     let window = this.#windows.get(network);
     if (!window || window.endsMs <= nowMs) {
-      window = { requests: 0, shared: 0, endsMs: nowMs + MINUTE_S * 1000 };
+      window = { network, requests: 0, shared: 0, endsMs: nowMs + MINUTE_S * 1000 };
       this.#windows.set(network, window);
     }
     return window;
   }
 
-  #add(network: string, window: Window, requests: number): void {
+  #add(window: Window, requests: number): void {
     window.requests += requests;
-    if (window.requests >= this.#requestsPerMinute * MIN_SHARED_FRACTION) this.#changed?.set(network, window);
+    if (window.requests >= this.#requestsPerMinute * MIN_SHARED_FRACTION) this.#changed?.set(window.network, window);
   }
 }
 
@@ -155,10 +155,10 @@ export class RateLimit {
  * Adds the new requests to the sum in Redis, and takes over the sum: with 45 requests here, of which 30 are in a sum of
  * 80, the sum becomes 95, and so does the count here.
  */
-async function share(counter: Counter, network: string, window: Window): Promise<void> {
+async function share(counter: Counter, window: Window): Promise<void> {
   const unshared = window.requests - window.shared;
   window.shared = window.requests;
-  const { consumedPoints: sum, msBeforeNext } = await counter.penalty(network, unshared);
+  const { consumedPoints: sum, msBeforeNext } = await counter.penalty(window.network, unshared);
   const meanwhile = window.requests - window.shared;
   window.requests = sum + meanwhile;
   window.shared = sum;

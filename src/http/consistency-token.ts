@@ -17,16 +17,14 @@ const CLOCK = {
     sleep(ms, false as const, { ref: false, ...(signal && { signal }) }).catch(() => false as const),
 };
 
-interface PollOptions {
-  /** `PollForRequest` resolves with false after this time, or on the signal. */
+/** Resolves with whether a poll has seen all that the CMS had at the call, or with `mayBeRecent` a second before. */
+export type PollForRequest = (options: {
+  /** It resolves with false after this time, or on the signal. */
   maxMs: number;
   signal?: AbortSignal;
   /** A poll that began less than a second before the call will do: a reload needs no newer state. */
   mayBeRecent?: boolean;
-}
-
-/** Resolves with whether a poll has seen all that the CMS had at the call, or with `mayBeRecent` a second before. */
-export type PollForRequest = (options: PollOptions) => Promise<boolean>;
+}) => Promise<boolean>;
 
 /** While polls fail, a request gets false at once: the sync then retries with delays of its own. */
 export function createRequestPolls(sync: Pick<Services['sync'], 'poll' | 'state'>, clock = CLOCK): PollForRequest {
@@ -71,19 +69,18 @@ export function consistencyHeaders(peers: PeersPort | undefined): Record<string,
  * once. Throws `ApiError`: 400 for an invalid token, 503 if that failed too, or if the client disconnects.
  */
 export function waitForToken(peers: PeersPort, poll: PollForRequest): Middleware {
-  // With `+` a poll follows in any case: no entry names the untold changes.
-  const showsState = async (id: string, isTold: boolean, signal: AbortSignal): Promise<boolean> =>
-    ((await peers.reaches(id, MAX_WAIT_MS, signal)) && isTold) || poll({ maxMs: MAX_WAIT_MS, signal });
-
   return async function waitForTokenMiddleware(ctx, next) {
     const token = ctx.get(MIN_VERSION_HEADER);
     if (token === '') return next();
     const [, id, suffix] = TOKEN.exec(token) ?? [];
     if (id === undefined) throw invalidVersion();
     const closed = new AbortController();
+    const { signal } = closed;
     ctx.res.once('close', () => closed.abort());
     if (ctx.res.closed) closed.abort();
-    if (!(await showsState(id, suffix === '', closed.signal))) throw behind();
+    // With `+` a poll follows in any case: no entry names the untold changes.
+    const hasAll = (await peers.reaches(id, MAX_WAIT_MS, signal)) && suffix === '';
+    if (!hasAll && !(await poll({ maxMs: MAX_WAIT_MS, signal }))) throw behind();
     return next();
   };
 }

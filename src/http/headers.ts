@@ -5,7 +5,7 @@ import type { Services } from '../calendar/services.ts';
 import type { Config } from '../config-schema.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
 
-/** Those that say who calls. `Vary` lacks the nonce: alone it is refused (`invalidNonce`), beside a login ignored. */
+/** Those that say who calls. */
 export const CALLER_HEADERS = ['Authorization', 'X-WP-Nonce'];
 
 export const namesCaller = (headers: IncomingHttpHeaders): boolean =>
@@ -21,6 +21,7 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Headers':
     `${CALLER_HEADERS.join(', ')}, Content-Disposition, Content-MD5, Content-Type, ` +
     'If-None-Match, Cache-Control, X-Requested-With, X-Calendar-Min-Version, Idempotency-Key',
+  // Not the nonce: alone it is refused (`invalidNonce`), and beside a login it is ignored.
   Vary: 'Origin, Authorization, Accept-Encoding, X-Calendar-Min-Version',
 };
 

@@ -32,9 +32,9 @@ interface Guess {
 const DAY_S = 24 * 3600;
 
 /**
- * A user who logged in from a network within a day is trusted there, and has a counter of their own: a stranger who
- * guesses the password of `anna` elsewhere does not lock her out at home, nor does her neighbour behind the same
- * address, and her success does not reset the counters of others.
+ * A user who logged in from a network within a day is trusted there, and has a counter of their own.
+ * A stranger who guesses the password of `anna` elsewhere does not lock her out at home.
+ * Her neighbour behind the same address does not, either. Her success does not reset the counters of others.
  */
 export class LoginLimit {
   readonly #limits: FailureLimits;
@@ -71,25 +71,25 @@ export class LoginLimit {
   async #startPassword({ network, user, userInNetwork, isTrusted }: Guess): Promise<Attempt | Refusal> {
     const { failedLoginsPerAddress, failedLoginsPerUser } = this.#limits;
     const counts = isTrusted
-      ? [{ count: this.#byTrusted, of: userInNetwork, points: failedLoginsPerUser }]
+      ? [{ counter: this.#byTrusted, key: userInNetwork, limit: failedLoginsPerUser }]
       : [
-          { count: this.#byNetwork, of: network, points: failedLoginsPerAddress },
-          { count: this.#byUser, of: user, points: failedLoginsPerUser },
+          { counter: this.#byNetwork, key: network, limit: failedLoginsPerAddress },
+          { counter: this.#byUser, key: user, limit: failedLoginsPerUser },
         ];
-    const giveBack = () => Promise.all(counts.map(({ count, of }) => count.reward(of)));
-    const results = await Promise.all(counts.map(({ count, of }) => count.penalty(of)));
-    const over = results.filter(({ consumedPoints }, i) => consumedPoints > counts[i]!.points);
-    if (over.length > 0) {
+    const giveBack = () => Promise.all(counts.map(({ counter, key }) => counter.reward(key)));
+    const results = await Promise.all(counts.map(({ counter, key }) => counter.penalty(key)));
+    const exceeded = results.filter(({ consumedPoints }, index) => consumedPoints > counts[index]!.limit);
+    if (exceeded.length > 0) {
       await giveBack();
-      return { retryAfterS: wholeSeconds(Math.max(...over.map((each) => each.msBeforeNext))), ofIgnoredTokens: false };
+      const waitMs = Math.max(...exceeded.map(({ msBeforeNext }) => msBeforeNext));
+      return { retryAfterS: wholeSeconds(waitMs), ofIgnoredTokens: false };
     }
     return {
       isTrusted,
       end: async (outcome) => {
-        if (outcome === 'failed') return undefined;
-        await giveBack();
-        if (outcome !== 'accepted') return undefined;
-        return Promise.all([this.#trusted.set(userInNetwork, 1, DAY_S), this.#byTrusted.delete(userInNetwork)]);
+        if (outcome !== 'failed') await giveBack();
+        if (outcome !== 'accepted') return;
+        await Promise.all([this.#trusted.set(userInNetwork, 1, DAY_S), this.#byTrusted.delete(userInNetwork)]);
       },
     };
   }
@@ -106,9 +106,9 @@ export class LoginLimit {
     return {
       isTrusted,
       end: async (outcome) => {
-        if (outcome === 'accepted') return this.#trusted.set(userInNetwork, 1, DAY_S);
-        if (outcome === 'ignored') return this.#ignoredTokens.penalty(network);
-        return outcome === 'failed' && this.#byNetwork.penalty(network);
+        if (outcome === 'accepted') await this.#trusted.set(userInNetwork, 1, DAY_S);
+        if (outcome === 'ignored') await this.#ignoredTokens.penalty(network);
+        if (outcome === 'failed') await this.#byNetwork.penalty(network);
       },
     };
   }

@@ -12,8 +12,6 @@ import { errorResponse } from './error-handler.ts';
 import { chunksOf, parseItems } from './response-cache.ts';
 import type { Middleware } from './state.ts';
 
-type ResponseParams = ReturnType<typeof parseResponseParams>;
-
 const CALLBACK = /^[\w.]+$/;
 
 function parseResponseParams(query: JsonObject) {
@@ -47,7 +45,7 @@ export function responseParams(services: Services): Middleware {
 /** What wraps a body is put around its bytes: a list has megabytes. The result needs another ETag than the body. */
 async function applyResponseParams(
   { etag: _, ...response }: ApiResponse,
-  { fields, envelope, jsonp }: ResponseParams,
+  { fields, envelope, jsonp }: ReturnType<typeof parseResponseParams>,
   allow: string,
 ): Promise<ApiResponse> {
   const bodyBytes = response.body instanceof Uint8Array ? response.body.byteLength : 0;

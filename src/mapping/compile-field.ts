@@ -60,10 +60,10 @@ export function compileField(spec: string | FieldSpec, field: Field): FieldAcces
   if (readOnly || write === undefined) return readOnlyAccessor(reader);
   const pointerOf = (index: number) => (Array.isArray(write) ? `/write/${index}` : '/write');
   const writers = [write].flat().map((each, index) => compileLocation(each, field, pointerOf(index), true));
-  return combine(reader, writers);
+  return withWriters(reader, writers);
 }
 
-function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor {
+function withWriters(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor {
   // A writer that needs the current record reads its own paths there: the gateway must ask the CMS for these too.
   const readForWrite = writers.filter((writer) => writer.needsCurrent).flatMap((writer) => writer.selectedPaths);
   return {
@@ -108,7 +108,7 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
   const path = parsePathOrThrow(at, typeof spec === 'string' ? pointer : `${pointer}/at`);
   const { name, codec: definition, options } = selectCodec(location.as, field, `${pointer}/as`);
   if (definition.createAccessor) {
-    const unfit = json !== undefined ? 'json' : clearWith !== undefined ? 'clearWith' : undefined;
+    const unfit = (['json', 'clearWith'] as const).find((key) => location[key] !== undefined);
     if (unfit) throw new MappingFieldError(`${pointer}/${unfit}`, `does not go with the codec "${name}"`);
     const accessor = definition.createAccessor(path, options, pointer);
     return isWritablePath(path) ? accessor : readOnlyAccessor(accessor);
@@ -179,7 +179,7 @@ function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, v
   setAt(body, path, JSON.stringify(object));
 }
 
-/** Formats of two digits for each letter. A CMS that stores a number drops zeros at the beginning. */
+/** Formats of two digits for each letter. */
 const TWO_DIGIT_LETTERS = /^[ymdHhis]+$/;
 
 /** The formats, joined by line feeds, make one date format. A stored text with a line feed does not match. */
@@ -192,8 +192,9 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
   if (format.whyWriteOnly !== undefined) throw new MappingFieldError(`${pointer}/parts`, format.whyWriteOnly);
   const codec = dateTimeCodec(format, 'event');
   const paths = parts.map((part, index) => parseWritablePath(part.at, `${pointer}/parts/${index}/at`));
-  const dayFormat = parts.map((part) => parseDateFormat(part.format)).find(isFormatOfDays);
-  const dayAt = parts.findIndex((part) => part.format === dayFormat?.text);
+  const formats = parts.map((part) => parseDateFormat(part.format));
+  const dayAt = formats.findIndex(isFormatOfDays);
+  const dayFormat = formats.find(isFormatOfDays);
   const dayCodec = dayFormat && dateTimeCodec(dayFormat, 'event');
   return {
     read: (cmsRecord, zones) => {
@@ -222,6 +223,7 @@ export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: Cms
   return typeof whole !== 'string' && !texts.includes('') && whole.read(texts.join('\n')) === undefined;
 }
 
+/** A CMS that stores a number has 930 for 09:30 in the format `Hi`: that is read as `0930`, and blank as `0000`. */
 function readPart(cmsRecord: CmsRecord, path: Path, format: string): string {
   const text = textAt(cmsRecord, path).trim();
   return TWO_DIGIT_LETTERS.test(format) ? text.padStart(2 * format.length, '0') : text;
@@ -229,26 +231,31 @@ function readPart(cmsRecord: CmsRecord, path: Path, format: string): string {
 
 /**
  * The accessor of an end that has a time of its own and the day of the start (in `parts`: `meta.day`, `meta.until`). If
- * the time is before the start, it is one of the next day: a concert from 20:00 to 01:00.
+ * the time is before the start, it is one of the next day. Of an event that starts on May 1 at 20:00:
+ *
+ *   stored time   end
+ *   22:00         May 1, 22:00
+ *   01:00         May 2, 01:00
+ *   none          undefined: nobody knows it
  */
 export function endOnDayOfStart(start: FieldAccessor, end: FieldAccessor): FieldAccessor {
   const ownPaths = end.selectedPaths.filter((path) => !start.selectedPaths.includes(path));
-  const isOnDayOfStart = ownPaths.length > 0 && ownPaths.length < end.selectedPaths.length;
-  if (!isOnDayOfStart) return end;
+  const hasDayOfStart = ownPaths.length < end.selectedPaths.length;
+  if (!hasDayOfStart || ownPaths.length === 0) return end;
   const read: FieldAccessor['read'] = (cmsRecord, zones) => {
     const [from, to] = [start.read(cmsRecord, zones), end.read(cmsRecord, zones)];
     if (typeof from !== 'string' || typeof to !== 'string' || to >= from) return to;
-    // Without its time the end reads as the midnight at which the day begins: then nobody knows it.
+    // Without its time the end reads as the midnight at which the day begins.
     const hasTime = ownPaths.some((path) => readAt(cmsRecord, path.split('.')));
     return hasTime ? wallAfter(to, DAY_MS) : undefined;
   };
   const write: FieldAccessor['write'] = (value, target) => {
     // The start is in the body: it is written before the end, and sent along with it (`sendDependentTogether`).
     const from = start.read(target.body, target.zones);
-    // The end 01:00 of May 2 is stored as the time 01:00 beside the day of the start, May 1.
+    // The end 01:00 of May 2 is stored as if it were of May 1, beside the day of the start.
     const dayBefore = wallAfter(String(value), -DAY_MS);
-    const isNextDay = typeof from === 'string' && dayBefore.slice(0, 10) === from.slice(0, 10) && dayBefore < from;
-    end.write?.(isNextDay ? dayBefore : value, target);
+    const isDayOfStart = typeof from === 'string' && dayBefore.slice(0, 10) === from.slice(0, 10);
+    end.write?.(isDayOfStart && dayBefore < from ? dayBefore : value, target);
   };
   return { ...end, read, ...(end.write && { write }) };
 }

@@ -71,10 +71,11 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
   const linkFields = fields.flatMap(({ linkField }) => linkField ?? []);
   const customFields = compileCustomFields(spec);
   const readPathsOfKind = [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths);
-  const ruled = { kind, spec, storedAs, fields, readPathsOfKind };
+  const ruledKind = { kind, spec, storedAs, fields, readPathsOfKind };
   const rules = CMS_RULES[mapping.upstream];
-  rules.checkFields(ruled);
-  if (occurrences) checkOccurrences(fields);
+  rules.checkFields(ruledKind);
+  if (occurrences && fields.some(({ embedded }) => embedded))
+    throw new MappingFieldError('/occurrences', 'events with embedded venues or organizers cannot have occurrences');
   const postOptions = storedAs === 'posts' ? postOptionsOf(spec, mapping) : undefined;
   const readOne = createReader(kind, fields, customFields, linkFields, postOptions);
   const readers = occurrences ? createSeriesReaders(readOne as KindMapping<'event'>['read']) : { read: readOne };
@@ -87,7 +88,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
     paths: new Map(fields.flatMap(singlePath)),
-    selectedFields: rules.selectFields(ruled, mapping.event),
+    selectedFields: rules.selectFields(ruledKind, mapping.event),
     requiredPaths: fields.flatMap(requiredPaths),
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,
@@ -103,11 +104,6 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
 /** A CMS whose collections are all alike has categories and tags as terms, and the other kinds as posts. */
 const storedAsOf = (kind: Kind, { terms, collection }: KindSpec): 'posts' | 'terms' =>
   terms !== undefined || (collection !== undefined && isTermKind(kind)) ? 'terms' : 'posts';
-
-function checkOccurrences(fields: readonly CompiledField[]): void {
-  if (fields.some(({ embedded }) => embedded))
-    throw new MappingFieldError('/occurrences', 'events with embedded venues or organizers cannot have occurrences');
-}
 
 function postOptionsOf({ posts = '', fields }: KindSpec, { wordpress }: MappingFile) {
   const type = wordpress?.posts?.[posts];

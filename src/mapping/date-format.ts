@@ -112,15 +112,15 @@ export function parseIsoDate(text: string): WallTime | undefined {
 
 function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | undefined {
   const textOf = new Map(parts.map((part, index) => [part, texts[index] ?? '']));
-  const number = (part: Part): number => Number(textOf.get(part) ?? 0);
+  const numberOf = (part: Part): number => Number(textOf.get(part) ?? 0);
   // As in PHP, 69 is 2069, and 70 is 1970.
-  const year = textOf.has('year') ? number('year') : ((number('shortYear') + 30) % 100) + 1970;
+  const year = textOf.has('year') ? numberOf('year') : ((numberOf('shortYear') + 30) % 100) + 1970;
   const name = textOf.get('monthName')?.slice(0, 3).toLowerCase();
-  const month = name ? SHORT_MONTHS.findIndex((short) => short.toLowerCase() === name) + 1 : number('month');
+  const month = name ? SHORT_MONTHS.findIndex((short) => short.toLowerCase() === name) + 1 : numberOf('month');
   const isPm = textOf.get('half')?.toLowerCase() === 'pm';
-  const hour = textOf.has('hour12') ? (number('hour12') % 12) + (isPm ? 12 : 0) : number('hour');
-  const time = [hour, number('minute'), number('second')].map((value) => padded(value)).join(':');
-  const wall = validWallTime(`${padded(year, 4)}-${padded(month)}-${padded(number('day'))} ${time}`);
+  const hour = textOf.has('hour12') ? (numberOf('hour12') % 12) + (isPm ? 12 : 0) : numberOf('hour');
+  const time = [hour, numberOf('minute'), numberOf('second')].map((value) => padded(value)).join(':');
+  const wall = validWallTime(`${padded(year, 4)}-${padded(month)}-${padded(numberOf('day'))} ${time}`);
   const zone = parseZone(textOf.get('offset') ?? '');
   return wall && zone ? validWallTime(wallToUtc(wall, zone)) : wall;
 }

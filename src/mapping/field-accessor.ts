@@ -44,7 +44,6 @@ export interface FieldAccessor extends Pick<Codec, 'needsZone' | 'isStoredAsNumb
   isPartOfText?: boolean;
 }
 
-/** Converts between a field's value and what the CMS stores. */
 export interface Codec {
   /** Returns `undefined` if nothing usable is stored. */
   read(stored: unknown, zones: Zones): unknown;

@@ -83,30 +83,22 @@ export interface RegisteredSpec {
   existing?: boolean;
 }
 
-/** The companion plugin of a site of WordPress. */
-interface WordPressSpec {
-  requiresCompanionPlugin?: boolean;
-  posts?: Record<string, RegisteredSpec>;
-  terms?: Record<string, RegisteredSpec>;
-  /** Its part for an event plugin (src/cli/plugin/hooks/). */
-  hooks?: string;
-}
-
-/** How `init` presents a mapping that comes with the gateway, and recognizes its site. */
-interface PresetSpec {
-  title: string;
-  note?: string;
-  wordpress?: { plugins?: string[]; namespaces?: string[] };
-}
-
 export type CmsName = 'wordpress' | 'payload';
 
 export type MappingFile = {
   name: string;
   description?: string;
   upstream: CmsName;
-  preset?: PresetSpec;
-  wordpress?: WordPressSpec;
+  /** How `init` presents a mapping that comes with the gateway, and recognizes its site. */
+  preset?: { title: string; note?: string; wordpress?: { plugins?: string[]; namespaces?: string[] } };
+  /** The companion plugin of a site of WordPress. */
+  wordpress?: {
+    requiresCompanionPlugin?: boolean;
+    posts?: Record<string, RegisteredSpec>;
+    terms?: Record<string, RegisteredSpec>;
+    /** Its part for an event plugin (src/cli/plugin/hooks/). */
+    hooks?: string;
+  };
   payload?: SiteSpec;
 } & { event: KindSpec } & { [K in Kind]?: KindSpec };
 

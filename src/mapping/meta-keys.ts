@@ -10,7 +10,6 @@ import { parsePath } from './paths.ts';
 
 export interface MetaKey extends Omit<MetaType, 'default'> {
   key: string;
-  /** Value of a key that is not set. */
   default: string | boolean | number | readonly never[];
   /** Name of the field that uses the key first. Of a `via` key, in a venue, it is the event's field: `venue`. */
   field: string;

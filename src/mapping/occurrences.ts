@@ -3,7 +3,7 @@
 
 import type { CmsRecord, Query } from '../cms/port.ts';
 import { FIELDS } from '../interface/fields.ts';
-import { type Limit, SIZES } from '../interface/value-lengths.ts';
+import { SIZES } from '../interface/value-lengths.ts';
 import { isObject } from '../model/json.ts';
 import { type EventRecord, MAX_SLUG_BYTES, occurrenceId, type Site } from '../model/records.ts';
 import { validWallTime } from '../time/wall-time.ts';
@@ -60,37 +60,34 @@ export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; oc
   return { read, occurrences };
 }
 
-/** What a single occurrence may say of itself: that it is cancelled, why, or where it is online. */
-const ADDITIONS = Object.entries(FIELDS.event).filter(([, field]) => field.parameter?.addition);
+/** Texts that an occurrence may have of its own: zone, page, whether and why it is cancelled, where it is online. */
+const OWN_TEXTS = Object.entries(FIELDS.event).filter(
+  ([name, { parameter }]) => name === 'timezone' || name === 'url' || parameter?.addition,
+);
 
-function additionsOf(occurrence: CmsRecord): Partial<EventRecord> {
-  const values = ADDITIONS.flatMap(([name, { key, words, parameter }]) => {
+/** Without those that are unknown or too long, such as a zone of 10,000 characters: they are taken from the series. */
+function ownTexts(occurrence: CmsRecord): Partial<EventRecord> {
+  const texts = OWN_TEXTS.flatMap(([name, { key, words, parameter }]) => {
     const value = occurrence[name];
-    const isKnown = isText(value, parameter!.limit) && (value === '' || (words?.includes(value) ?? true));
-    return isKnown ? [[key, value] as const] : [];
+    // No client writes `url`: it has no parameter.
+    const { characters } = parameter?.limit ?? SIZES.url;
+    if (typeof value !== 'string' || value.length > characters) return [];
+    return value === '' || (words?.includes(value) ?? true) ? [[key, value] as const] : [];
   });
-  return Object.fromEntries(values);
+  return Object.fromEntries(texts);
 }
 
-const isText = (value: unknown, { characters }: Limit): value is string =>
-  typeof value === 'string' && value.length <= characters;
-
-/**
- * Returns `undefined` for one without a readable start. What else is unreadable or too long, such as a zone of 10,000
- * characters, is taken from the series.
- */
+/** Returns `undefined` for one without a readable start. */
 function parseOccurrence(value: unknown): (Partial<EventRecord> & Pick<EventRecord, 'start' | 'end'>) | undefined {
   if (!isObject(value)) return undefined;
-  const { timezone, all_day: allDay, url } = value;
+  const { all_day: allDay } = value;
   const [start, end] = [validWallTime(value.start), validWallTime(value.end)];
   if (start === undefined) return undefined;
   return {
     start,
     end: end !== undefined && end >= start ? end : start,
-    ...(isText(timezone, SIZES.timeZone) && { timezone }),
     ...(typeof allDay === 'boolean' && { allDay }),
-    ...(isText(url, SIZES.url) && { url }),
-    ...additionsOf(value),
+    ...ownTexts(value),
   };
 }
 

@@ -71,9 +71,9 @@ export function createReader(
   };
 }
 
-/** Twice what a client may write, but at least two lines; of `url`, which no client writes, two addresses. */
+/** Twice what a client may write, but at least two lines. No client writes `url`: it has no parameter. */
 const maxRead = ({ parameter }: Field): number =>
-  2 * Math.max(SIZES.line.characters, parameter?.limit.characters ?? SIZES.url.characters);
+  2 * Math.max(SIZES.line.characters, (parameter?.limit ?? SIZES.url).characters);
 
 /** The zones in which the dates of a stored event are read: its own, if the CMS stores one, and the site's. */
 export function zonesOf(zoneField: CompiledField | undefined, cmsRecord: CmsRecord | undefined, site: Site): Zones {
@@ -110,8 +110,10 @@ export function completeEvent(event: EventRecord, site: Site): void {
   if (event.timezone === '') event.timezone = site.timezone;
   if (event.end === '') event.end = event.start;
   if (event.allDay && event.start !== '') {
-    event.start = startOfDay(event.start, site.settings?.dayStarts);
-    event.end = endOfDay(event.end, site.settings?.dayStarts);
+    // The event plugin may begin its days later, such as at 05:00.
+    const { dayStarts } = site.settings ?? {};
+    event.start = startOfDay(event.start, dayStarts);
+    event.end = endOfDay(event.end, dayStarts);
   }
   const zone = eventZone({ event: event.timezone, site: site.timezone });
   const toUtc = (wall: string): string => (parseWallTime(wall) === undefined ? '' : wallToUtc(wall, zone));

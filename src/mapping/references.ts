@@ -56,7 +56,10 @@ export function compileEmbedded(
     return record as unknown as LinkedRecord;
   };
   const accessor: FieldAccessor = {
-    read: (cmsRecord) => [embedded(cmsRecord)?.id ?? []].flat(),
+    read: (cmsRecord) => {
+      const record = embedded(cmsRecord);
+      return record ? [record.id] : [];
+    },
     selectedPaths: fields.map(({ path }) => selectorOf(path)),
     storedPaths: [],
   };

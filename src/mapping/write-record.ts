@@ -102,15 +102,14 @@ export function createWriter(
   }
 
   function needsCurrent(changed: object): boolean {
-    const changedFields = writable.filter((one) => isChanged(one, changed));
-    const customNames = Object.keys(customValuesOf(changed));
+    if (fieldsSentAlong(changed).length > 0) return true;
+    const ofFields = writable.filter((one) => isChanged(one, changed)).map(({ accessor }) => accessor);
+    const ofCustomFields = Object.keys(customValuesOf(changed)).map((name) => customFields.get(name)?.accessor);
+    // A part of a JSON text, whose other parts stay.
+    if ([...ofFields, ...ofCustomFields].some((accessor) => accessor?.needsCurrent)) return true;
+    // A date on the site's clock, of an event whose zone is not sent.
     const isZoneKnown = zoneField === undefined || isChanged(zoneField, changed);
-    return (
-      // A part of a JSON text, whose other parts stay. A date on the site's clock, of an event whose zone is not sent.
-      changedFields.some(({ accessor }) => accessor.needsCurrent || (accessor.needsZone && !isZoneKnown)) ||
-      customNames.some((name) => customFields.get(name)?.accessor.needsCurrent) ||
-      fieldsSentAlong(changed).length > 0
-    );
+    return !isZoneKnown && ofFields.some(({ needsZone }) => needsZone);
   }
 
   return { write, needsCurrent };
@@ -138,7 +137,8 @@ function refuseSecondValues(name: string, paths: readonly string[], body: CmsRec
 }
 
 function convertToZone(wall: unknown, from: string, zones: Zones): unknown {
-  const [valid, fromZone] = [validWallTime(wall), parseZone(from)];
+  const valid = validWallTime(wall);
+  const fromZone = parseZone(from);
   return valid !== undefined && fromZone ? convertWallTime(valid, fromZone, eventZone(zones)) : wall;
 }
 

@@ -131,7 +131,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/pages/pages.ts', 'test/http/pages/languages.test.ts', {
     'caches keep the languages of a page apart': {
-      function: 'createLandingPages.brandFor',
+      function: 'createLandingPages.brandForVisitor',
       code: "_1.vary('Accept-Language');",
     },
   }),

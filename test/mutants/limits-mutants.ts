@@ -25,12 +25,12 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/login-limit.ts', 'test/http/login-limit.test.ts', {
     'guesses at one user are counted together': {
       function: 'startPassword',
-      code: '{ count: this.#byUser, of: _1, points: failedLoginsPerUser },\n]',
+      code: '{ counter: this.#byUser, key: _1, limit: failedLoginsPerUser },\n]',
       replacement: ']',
     },
     'guesses from one address are counted together': {
       function: 'startPassword',
-      code: '{ count: this.#byNetwork, of: _1, points: failedLoginsPerAddress },',
+      code: '{ counter: this.#byNetwork, key: _1, limit: failedLoginsPerAddress },',
     },
     'concurrent guesses are counted': {
       function: 'startPassword',

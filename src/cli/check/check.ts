@@ -106,11 +106,14 @@ async function checkAll(
   }
 }
 
-/** @param file of the configuration, from which the command `plugin` takes the mapping and the secret */
+/**
+ * Returns a function that says how to make the plugin: `... plugin --config FILE --webhook-url URL > plugin.php`
+ * @param file of the configuration, from which the command `plugin` takes the mapping and the secret
+ */
 function pluginAdviceFor(cms: CmsName, file: string | undefined, { mapping, listen, webhook }: Config) {
   const { title, place, fileName } = SITE_PLUGINS[cms];
-  const [from, secret] =
-    file === undefined ? [`--mapping ${mapping}`, ' --webhook-secret SECRET'] : [`--config ${file}`, ''];
+  const from = file === undefined ? `--mapping ${mapping}` : `--config ${file}`;
+  const secret = file === undefined ? ' --webhook-secret SECRET' : '';
   const toWebhooks = ` --webhook-url http://GATEWAY:${listen.adminPort}/-/changes${secret}`;
   // Without the address, a new plugin on a site that sends webhooks would end them.
   return (hasWebhooks = webhook.secret !== undefined): string =>

@@ -48,15 +48,15 @@ async function checkClock(url: string): Promise<Finding> {
   const beforeMs = Date.now();
   const options = { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(CLOCK_TIMEOUT_MS) } as const;
   const response = await fetch(url, options).catch(() => undefined);
-  const siteTimeMs = Date.parse(response?.headers.get('date') ?? '');
-  if (Number.isNaN(siteTimeMs))
+  const headerMs = Date.parse(response?.headers.get('date') ?? '');
+  if (Number.isNaN(headerMs))
     return warn(
       'clock',
       'the site sends no Date header: its clock is unknown',
       `Let the site's web server, or the proxy in front of it, send the header Date: ${BY_CLOCK}.`,
     );
-  // The header has whole seconds, rounded down.
-  const skewS = Math.round((siteTimeMs + 500 - (beforeMs + Date.now()) / 2) / 1000);
+  // The header has whole seconds, rounded down. The site made it between the request and the response.
+  const skewS = Math.round((headerMs + 500 - (beforeMs + Date.now()) / 2) / 1000);
   const skew = `${Math.abs(skewS)} s ${skewS > 0 ? 'ahead' : 'behind'}`;
   const advice = `Set both machines' clocks by NTP: ${BY_CLOCK}, and the signature of a webhook holds a time.`;
   if (Math.abs(skewS) > SKEW_FAIL_S) return fail('clock', `${skew}: the gateway refuses webhooks`, advice);
@@ -108,8 +108,8 @@ export async function checkLists(context: CheckContext): Promise<Finding[]> {
 }
 
 export async function checkSeries({ pluginAdvice, mapping, samples }: CheckContext): Promise<Finding[]> {
-  const { occurrences } = mapping.file.event;
-  const events = occurrences ? ((await samples()).records.event ?? []) : [];
+  if (!mapping.file.event.occurrences) return [];
+  const { event: events = [] } = (await samples()).records;
   const cmsRecords = events.map(({ cmsRecord }) => cmsRecord);
   return judgeSeries(cmsRecords, pluginAdvice());
 }
@@ -232,12 +232,11 @@ export async function checkFields(context: CheckContext, kind: Kind): Promise<Fi
 function judgeValues(field: MappedField, admin: string): Finding {
   const { kindMapping, name, spec, paths, definition, records } = field;
   const path = paths.join(', ');
-  if (field.isMissing)
-    return fail(
-      name,
-      absence(field),
-      `Compare the path with what the site sends for ${kindMapping.collection}: ${shownFields(records)}.`,
-    );
+  if (field.isMissing) {
+    const shown = Object.keys(records[0]?.cmsRecord ?? {}).join(', ');
+    const advice = `Compare the path with what the site sends for ${kindMapping.collection}: ${shown}.`;
+    return fail(name, absence(field), advice);
+  }
   if (records.length === 0) return ok(name, `${path}: there is no record to read`);
   const isFlag = definition.type === 'boolean';
   const hasValue = ({ cmsRecord }: SampledRecord) =>
@@ -296,8 +295,6 @@ const exampleIn = (found: SampledRecord | undefined, paths: readonly string[]): 
 const codecAdvice = ({ kindMapping, name }: MappedField): string =>
   `Give ${kindMapping.kind}.${name} the format of these values in the mapping: "as", or the "format" of each of ` +
   'the "parts" (docs/mapping.md, Dates and codecs).';
-
-const shownFields = ([first]: readonly SampledRecord[]): string => Object.keys(first?.cmsRecord ?? {}).join(', ');
 
 const hasPaths = (cmsRecord: CmsRecord, paths: readonly string[]): boolean =>
   paths.every((path) => [listPath(path), path].some((each) => valueAtPath(cmsRecord, each) !== undefined));

@@ -41,11 +41,11 @@ async function judge(source: SourceSettings, { config, site }: Context, status: 
   return remarks.length > 0 ? warn(name, message, REMARKS_ADVICE) : ok(name, message);
 }
 
-/** The list of merges has a hundred of all sources: of the others it does not say why. */
+/** `merged` lists the first hundred merges of all sources: of a further one nobody knows why. */
 function mergedText(name: string, { sources = [], merged = [] }: Status): string {
   const count = sources.find((source) => source.name === name)?.merged ?? 0;
-  const reasons = [...new Set(merged.filter(({ source }) => source === name).map(({ why }) => why))];
   if (count === 0) return '';
+  const reasons = [...new Set(merged.filter(({ source }) => source === name).map(({ why }) => why))];
   const why = reasons.length > 0 ? ` (${reasons.join('; ')})` : '';
   return `the running gateway shows ${count} as another calendar's${why}`;
 }

@@ -80,6 +80,8 @@ function isDate({ values, type, path }: SiteField, decisions: DateDecisions): bo
  *   start_date, end_date     these
  *   start_date, b            `start_date`; and `b`, if it is never before
  *   start_date, b, c         `start_date` alone: which is the end?
+ *   a, end_date              `end_date`; and `a`, if `end_date` is never before it
+ *   a                        `a`
  *   a, b                     `a` and `b`, if `b` is never before `a`
  *   a, b, c                  none: which two are meant?
  * @param read the values of a field as texts that sort by time
@@ -91,7 +93,7 @@ function startAndEnd(
   chosen?: SiteField | undefined,
 ): { start?: SiteField | undefined; end?: SiteField | undefined } {
   const endByName = best(fields, 'end_date');
-  const noEnds = fields.filter((field) => field !== endByName && likeness(field.path, 'end_date') === 0);
+  const noEnds = fields.filter(({ path }) => likeness(path, 'end_date') === 0);
   const startByName = chosen ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
   const withValues = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
   if ((startByName && endByName) || withValues.length > 2) return { start: startByName, end: endByName };
@@ -101,9 +103,7 @@ function startAndEnd(
     const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;
     return areAsMany && lateTexts.every((text, index) => text >= earlyTexts[index]!);
   };
-  // Of `start_date` and `b`: `b`, which may be the end.
   const unnamed = withValues.filter((each) => each !== endByName && each !== startByName);
-  // Of `a` and `end_date`: `a` is the start if `end_date` is never before it.
   const isEarliest = (each: SiteField) => withValues.every((late) => late === each || isNeverBefore(late, each));
   const start = startByName ?? unnamed.find(isEarliest);
   const end = endByName ?? (start && unnamed.find((each) => each !== start && isNeverBefore(each, start)));
@@ -120,15 +120,20 @@ function best(fields: readonly SiteField[], name: string): SiteField | undefined
 }
 
 /**
- * Where the mapping reads a date, and in which form.
- * @param time the field with the time of day, if the date has none
+ * Where the mapping reads a date, and in which form:
+ *
+ *   meta.day              meta.time   in the mapping
+ *   2031-05-01            19:30       parts: meta.day as Y-m-d, meta.time as H:i
+ *   2031-05-01 00:00:00   19:30       parts: meta.day as Y-m-d 00:00:00, meta.time as H:i
+ *   2031-05-01 19:30:00   any         meta.day
+ *   01.05.2031 19:30      none        meta.day, as local-datetime
  */
 function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateDecisions): FieldLocation {
   const form = inferDate(date.values, decisions);
   if (time && (!form?.hasTime || isDay(date)))
     return {
       parts: [
-        { at: date.path, format: (form?.format ?? 'Y-m-d').replace(/H:i(:s)?$/, toZeros) },
+        { at: date.path, format: (form?.format ?? 'Y-m-d').replace(/H:i$/, '00:00').replace(/H:i:s$/, '00:00:00') },
         { at: time.path, format: inferTimeFormat(time.values) ?? 'H:i' },
       ],
     };
@@ -138,9 +143,6 @@ function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateD
   const as = isUtcByName ? { 'utc-datetime': form.format } : form.as;
   return as === undefined ? date.path : { at: date.path, as };
 }
-
-/** `H:i:s` -> `00:00:00`. */
-const toZeros = (time: string): string => time.replaceAll(/[His]/g, '00');
 
 /** Many plugins store a day as the midnight at which it begins: writes keep it, in the format `Y-m-d 00:00:00`. */
 const isDay = ({ values }: SiteField): boolean =>
@@ -182,8 +184,6 @@ interface DateForm {
   /** The format with day and month exchanged, if that fits every sample too. */
   alternative?: string;
 }
-
-const DEFAULT_FORMAT = 'Y-m-d H:i:s';
 
 /** The forms that are tried, the likelier first. For any other the operator names its form: `--date-format`. */
 const DAYS = [
@@ -248,7 +248,7 @@ function textForm(format: DateFormat, texts: readonly string[]): DateForm {
   const isInUtc = text.endsWith('\\Z') || texts.every((each) => /\+00:?00$/.test(each));
   const as = isInUtc ? { 'utc-datetime': text } : { 'local-datetime': text };
   const read = (value: unknown) => format.read(String(value)) ?? '';
-  return { as: text === DEFAULT_FORMAT ? undefined : as, format: text, hasTime, read };
+  return { as: text === 'Y-m-d H:i:s' ? undefined : as, format: text, hasTime, read };
 }
 
 function compiled(text: string): DateFormat[] {

@@ -32,19 +32,20 @@ export const matchPresets = (site: ProbedSite): PresetMatch[] =>
  * Of event-organiser, whose mapping has the collections `event`, which a theme may have too, and `event-venue`:
  *
  *   the site shows                                    result
- *   each of its collections, with each of its fields  `showsDates`
- *   event-venue, and the start and end of `event`     `showsDates`
+ *   each of its collections, with each of its fields  `showsDates` (`showsAll`)
+ *   event-venue, and the start and end of `event`     `showsDates` (`showsOwnDates`)
  *   event-venue; or the plugin or its routes          not `showsDates`: the companion plugin has to open the dates
  *   `event`, with its start and end                   none
  */
 function matchPreset(name: string, site: ProbedSite) {
   const mapping = loadMapping(name).file;
   const specs = KINDS.flatMap((kind) => mapping[kind] ?? []);
+  const showsAll = specs.every((spec) => isShown(site, spec));
   const own = specs.map(collectionName).filter((base) => hasCollection(site, base) && !GENERIC_COLLECTIONS.has(base));
   const type = typeAt(site, mapping.event.posts);
   const { start_date: start, end_date: end } = mapping.event.fields ?? {};
-  const hasOwnDates = own.length > 0 && hasField(type, start) && hasField(type, end);
-  if (hasOwnDates || specs.every((spec) => isShown(site, spec))) {
+  const showsOwnDates = own.length > 0 && hasField(type, start) && hasField(type, end);
+  if (showsAll || showsOwnDates) {
     const reason = `the collection ${collectionName(mapping.event)} has ${readPathsOf(start).join(' and ')}`;
     return { name, mapping, showsDates: true, reason };
   }
@@ -63,8 +64,9 @@ function isShown(site: ProbedSite, spec: KindSpec): boolean {
   const type = typeAt(site, spec.posts);
   if (!type) return hasCollection(site, collectionName(spec));
   return Object.entries(spec.fields ?? {}).every(([name, field]) => {
-    const written = typeof field === 'string' ? [] : [field.write ?? []].flat();
-    return [field, ...written].every((each) => hasField(type, each)) && !isTextOfNumber(type, name, field);
+    const whereWritten = typeof field === 'string' ? [] : [field.write ?? []].flat();
+    const hasAll = hasField(type, field) && whereWritten.every((each) => hasField(type, each));
+    return hasAll && !isTextOfNumber(type, name, field);
   });
 }
 

@@ -122,7 +122,6 @@ async function probeType(
     /** The collections of its taxonomies. */
     termBases: allTaxonomies.filter(({ taxonomy }) => taxonomies.includes(taxonomy)).map((each) => each.base),
     total: Number(response?.headers['x-wp-total'] ?? samples.length),
-    /** The newest records. */
     samples,
     fields: siteFields(samples, schema),
   };

@@ -42,7 +42,7 @@ export function mcp(app: Koa<State>, options: McpOptions): Middleware {
       ctx.body = { code: 'rest_method_not_allowed', message: 'Send a POST.', data: { status: 405 } };
       return;
     }
-    // A list of messages is no object, and so none of them: one request is one call.
+    // Of a list of messages `readBody` makes `{}`, which the SDK refuses: one request is one call.
     const message = await readBody(ctx);
     loaded ??= import('./server.ts').then(({ createMcpServer }) => createMcpServer(app.callback(), options));
     const answer = await loaded;

@@ -33,17 +33,18 @@ function eventData(event: PublicEvent, url: string, isCurrencyKnown: boolean): o
   const { event_status: status, attendance_mode: mode } = event;
   const text = textLine(event.excerpt || event.description, MAX_DESCRIPTION_CHARACTERS);
   const image = event.image ? webAddress(event.image.url) : undefined;
+  // JSON leaves out what is undefined.
   return {
     '@type': 'Event',
     name,
     url,
     ...dates(event),
-    ...(status ? { eventStatus: EVENT_STATES[status].schema } : {}),
-    ...(mode ? { eventAttendanceMode: SCHEMA_ATTENDANCE[mode] } : {}),
-    ...(text === '' ? {} : { description: text }),
-    ...(image === undefined ? {} : { image }),
+    eventStatus: status ? EVENT_STATES[status].schema : undefined,
+    eventAttendanceMode: mode ? SCHEMA_ATTENDANCE[mode] : undefined,
+    description: text || undefined,
+    image,
     location: places.length > 1 ? places : places[0],
-    ...organizers(event),
+    organizer: organizers(event),
     ...offers(event, isCurrencyKnown),
   };
 }
@@ -71,13 +72,12 @@ function place({ venue, address, zip, city, stateprovince, country }: Venue): ob
   };
 }
 
-function organizers({ organizer }: PublicEvent): object {
+function organizers({ organizer }: PublicEvent): object[] | undefined {
   const named = organizer.flatMap(({ organizer: name, website }) => {
-    const url = webAddress(website);
     const shown = typeof name === 'string' ? textLine(name) : '';
-    return shown === '' ? [] : [{ '@type': 'Organization', name: shown, ...(url === undefined ? {} : { url }) }];
+    return shown === '' ? [] : [{ '@type': 'Organization', name: shown, url: webAddress(website) }];
   });
-  return named.length === 0 ? {} : { organizer: named };
+  return named.length > 0 ? named : undefined;
 }
 
 /** `price` is the lowest one, as Google defines it. Events of a list have none (`pricesOf`). */
@@ -85,9 +85,11 @@ function offers(event: PublicEvent, isCurrencyKnown: boolean): object {
   const { currency_symbol: symbol, currency_code: code } = event.cost_details;
   // `10` has no price here if site, record and operator name no currency: the gateway's default `$` is a guess.
   const prices = isCurrencyKnown || symbol + code !== '' ? pricesOf(event) : undefined;
-  const free = event.cost === 'Free' || prices?.highest === 0 ? { isAccessibleForFree: true } : {};
-  if (!prices) return free;
-  return { ...free, offers: { '@type': 'Offer', price: prices.lowest, priceCurrency: prices.currency } };
+  const isFree = event.cost === 'Free' || prices?.highest === 0;
+  return {
+    isAccessibleForFree: isFree || undefined,
+    offers: prices && { '@type': 'Offer', price: prices.lowest, priceCurrency: prices.currency },
+  };
 }
 
 function dates(event: PublicEvent): object {

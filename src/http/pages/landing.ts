@@ -99,7 +99,7 @@ export class Landing {
     const { replicaVersion, today } = this.#options;
     const render = async (reader: EventReader): Promise<Html> => {
       const { events } = await reader.many({ first: today() }, {}, MAX_SITEMAP_EVENTS);
-      const urls = [{}, ...events.map(({ id }) => ({ event: id }))].map((query) => this.#urlOf(query));
+      const urls = [this.#urlOf({}), ...events.map(({ id }) => this.#urlOf({ event: id }))];
       return html`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     };
@@ -126,9 +126,8 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     const days = monthRange(month, language.dates.firstWeekday);
     // If the visitor has chosen no view, the page has both, and its script shows one.
     const ofMonth = viewOf(query) === 'list' ? undefined : await reader.many(days, filters, MAX_MONTH_EVENTS);
-    const shown = ofMonth ? { total: ofMonth.total, last: days.last } : { total: list.total, last: range.last };
-    // A list without a last day has every later event: none is next.
-    const after = shown.total === 0 && shown.last !== undefined ? addDays(shown.last, 1) : undefined;
+    const { total } = ofMonth ?? list;
+    const lastDay = ofMonth ? days.last : range.last;
     const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, filters, endsAfter)}`;
     // Calendar apps remove what the file lacks: it has the events of the last month too.
     const calendarFile = feed('events.ics', '-1month');
@@ -141,7 +140,7 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
       list,
       month,
       ofMonth,
-      next: after === undefined ? undefined : (await reader.list({ first: after }, { filters })).events[0],
+      next: total === 0 ? await nextEvent(reader, lastDay, query) : undefined,
       options,
       name,
       calendarFile,
@@ -186,12 +185,7 @@ ${jsonLdScript([event], () => shareUrl, this.#isCurrencyKnown())}`;
   }
 }
 
-interface Preview {
-  title: string;
-  description: string;
-  url: string;
-  image?: string | undefined;
-}
+type Preview = Record<'title' | 'description' | 'url', string> & { image?: string | undefined };
 
 /** For search engines, and for previews of links (Open Graph). */
 const metadata = ({ name }: Brand, { title, description, url, image }: Preview): Html =>
@@ -203,6 +197,13 @@ const metadata = ({ name }: Brand, { title, description, url, image }: Preview):
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${url}">
 ${image && html`<meta property="og:image" content="${image}">`}`;
+
+/** The first event after the last day. A list without a last day has every later event: none is next. */
+async function nextEvent(reader: EventReader, lastDay: string | undefined, { filters }: LandingQuery) {
+  if (lastDay === undefined) return undefined;
+  const { events } = await reader.list({ first: addDays(lastDay, 1) }, { filters });
+  return events[0];
+}
 
 /** The days of the list: those before today, one day, one month, or from today on. */
 function listRange({ day, month, past }: LandingQuery, today: string): DayRange {

@@ -88,9 +88,10 @@ export class Language {
 }
 
 /**
- * The prices of an event as numbers, 0 for free, and the ISO code of their currency. Undefined without a currency, so
- * in lists, which have no `json_ld`; and for a cost with words beside amounts and currency: `10–15 €` has none,
- * `20 per family` has `per family`.
+ * The prices of an event as numbers, 0 for free, and the ISO code of their currency. Undefined
+ *
+ *   without a currency: in lists, which have no `json_ld`
+ *   for a cost with other words: `20 per family`, but not `10–15 €`
  */
 export function pricesOf(event: PublicEvent) {
   if (event.cost === '') return undefined;

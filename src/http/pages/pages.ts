@@ -16,8 +16,8 @@ import type { Pages } from './serve.ts';
 
 export interface PagesOptions extends LandingOptions {
   freshness: Freshness;
-  /** Counts in the rate limit what a request costs beyond one. */
-  charge: (req: IncomingMessage, requests: number) => void;
+  /** Counts one more request of this client in the rate limit. */
+  charge: (req: IncomingMessage) => void;
 }
 
 const LANDING_ASSETS = readAssets(['./landing.css', './events.css', './view.js', './landing.mjs']);
@@ -65,28 +65,29 @@ function createLandingPages(options: PagesOptions, assets: Assets) {
   // Search engines read the page, and the events that `sitemap.xml` names: every month links to another one.
   const rules = ['User-agent: *', 'Disallow: /*?', 'Allow: /?event=', 'Allow: /-/assets/'];
   const robots = asset('.txt', [...rules, '', `Sitemap: ${publicUrl}/sitemap.xml`, ''].join('\n'));
-  const brandFor = (ctx: Context, root?: string): Brand => {
+  const brandForVisitor = (ctx: Context, root?: string): Brand => {
     // No cache may give one visitor the page in the language of another.
     if (config.locale === undefined) ctx.vary('Accept-Language');
     return brandOf(options, assets, languageOf(config.locale ?? preferredTag(ctx.get('Accept-Language'))), root);
   };
-  const chargeOne = (ctx: Context) => () => charge(ctx.req, 1);
   const handlers: [string, Handler][] = [
     [
       '/',
       async (ctx) => {
         setPageHeaders(ctx);
-        await sendAsset(ctx, await landing.page(ctx.querystring, brandFor(ctx), chargeOne(ctx)), cacheControl);
+        const page = await landing.page(ctx.querystring, brandForVisitor(ctx), () => charge(ctx.req));
+        await sendAsset(ctx, page, cacheControl);
       },
     ],
     ['/robots.txt', (ctx) => sendAsset(ctx, robots, cacheControl)],
-    ['/sitemap.xml', async (ctx) => sendAsset(ctx, await landing.sitemap(chargeOne(ctx)), cacheControl)],
+    ['/sitemap.xml', async (ctx) => sendAsset(ctx, await landing.sitemap(() => charge(ctx.req)), cacheControl)],
   ];
 
   async function explain(ctx: Context, error: ApiResponse): Promise<void> {
     setPageHeaders(ctx);
-    // The address may be one in a folder, `/a/b`, and the gateway itself below a path of its host.
-    const brand = brandFor(ctx, '../'.repeat(ctx.path.split('/').length - 2));
+    // Of `/a/b` it is `../`, and not `/`: the gateway may be below a path of its host.
+    const root = '../'.repeat(ctx.path.split('/').length - 2);
+    const brand = brandForVisitor(ctx, root);
     const page = asset('.html', errorPage(brand, parseLandingQuery(ctx.querystring), error).text);
     await sendAsset(ctx, page, 'no-store', error.status);
   }

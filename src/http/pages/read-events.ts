@@ -9,11 +9,10 @@ import type { PublicRead } from '../endpoints.ts';
 import { addDays, type ShownTimes } from './dates.ts';
 import type { LandingQuery } from './landing-query.ts';
 
-interface Image {
+interface ImageSize {
   url: string;
   width: number;
   height: number;
-  sizes?: Record<string, { url: string; width: number; height: number }>;
 }
 
 interface Linked {
@@ -40,7 +39,7 @@ export type PublicEvent = ShownTimes &
     cost_details: { currency_symbol: string; currency_code: string; values: string[] };
     /** Lists have none. It has the currency, which the other properties lack. */
     json_ld?: { offers?: { priceCurrency?: string } };
-    image: Image | false;
+    image: (ImageSize & { sizes?: Record<string, ImageSize> }) | false;
     venue: Venue | Venue[];
     organizer: Organizer[];
     categories: Term[];

@@ -51,11 +51,8 @@ export const boolean: CodecDefinition<BooleanForms> = {
   }),
 };
 
-/** The CMS's forms, by the words of the API. */
-type WordForms = Readonly<Record<string, string | number>>;
-
-/** A form that stands for no word, such as one that a plugin has added, reads as if nothing were stored. */
-export const word: CodecDefinition<WordForms> = {
+/** The options are the CMS's forms, by the words of the API. A form that stands for no word reads as nothing. */
+export const word: CodecDefinition<Readonly<Record<string, string | number>>> = {
   fits: ['word'],
   defaultFor: ['word'],
   metaType: (forms = {}) => ({ type: typeof Object.values(forms)[0] === 'number' ? 'integer' : 'string' }),

@@ -44,7 +44,8 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
     write: (value, zones) => {
       const wall = String(value);
       if (wall === '') return '';
-      const [zone, storedZone] = [eventZone(zones), zoneOfClock(clock, zones)];
+      const zone = eventZone(zones);
+      const storedZone = zoneOfClock(clock, zones);
       const stored = convertWallTime(wall, zone, storedZone);
       const utc = wallToUtc(stored, storedZone);
       // When the site's clocks are set back from 3:00 to 2:00, two instants are stored as 2:30.
@@ -60,17 +61,20 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
 }
 
 /**
- * A format may drop seconds (`Y-m-d H:i` of 19:30:15), and the time at which a whole day starts or ends (`Y-m-d` of
- * 23:59:59). It may drop nothing else (`Y-m-d` of 19:30, `d.m.y` of the year 1950).
+ * What a format may drop:
+ *
+ *   2027-05-01 19:30:15   Y-m-d H:i   the seconds
+ *   2027-05-01 23:59:59   Y-m-d       the time at which a whole day starts or ends
+ *   2027-05-01 19:30:00   Y-m-d       refused: the time
+ *   1950-05-01 00:00:00   d.m.y       refused: 50 reads as 2050
  */
 function checkRepresentable(wall: WallTime, text: string, format: DateFormat): void {
   // Such a format is for a key beside the one with the whole date, which is read.
   if (format.whyWriteOnly !== undefined) return;
   const isDayLimit = /(?:00:00:00|23:59:59)$/.test(wall);
   if (!format.hasTime && !isDayLimit) throw new UnrepresentableValue('only whole days can be stored here');
-  const length = isDayLimit ? DATE_LENGTH : MINUTES_LENGTH;
-  const read = format.read(text);
-  if (read?.slice(0, length) !== wall.slice(0, length))
+  const kept = wall.slice(0, isDayLimit ? DATE_LENGTH : MINUTES_LENGTH);
+  if (!format.read(text)?.startsWith(kept))
     throw new UnrepresentableValue(
       `the CMS can store this as "${text.replaceAll('\n', ' ')}" only, which is another time`,
     );
@@ -127,16 +131,16 @@ export const cmsDate: CodecDefinition<never> = {
 export const instant: CodecDefinition<never> = {
   fits: ['site-time', 'utc-time'],
   create: (_options, { field: { type } }) => {
-    const zoneOf = (site: string) => (type === 'site-time' ? zoneOrUtc(site) : utcZone);
+    const clock = type === 'site-time' ? 'site' : 'utc';
     return {
-      read: (stored, { site }) => {
+      read: (stored, zones) => {
         const utc = readCmsDate(stored);
-        return utc && convertWallTime(utc, utcZone, zoneOf(site));
+        return utc && convertWallTime(utc, utcZone, zoneOfClock(clock, zones));
       },
-      write: (value, { site }) => {
+      write: (value, zones) => {
         // Payload sets its dates itself.
         if (isNoDate(value)) return undefined;
-        return `${convertWallTime(String(value), zoneOf(site), utcZone).replace(' ', 'T')}.000Z`;
+        return `${convertWallTime(String(value), zoneOfClock(clock, zones), utcZone).replace(' ', 'T')}.000Z`;
       },
     };
   },

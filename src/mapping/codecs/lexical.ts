@@ -57,9 +57,7 @@ export function htmlToLexical(html: string): object | null {
   return children.length === 0 ? null : { root: element('root', children) };
 }
 
-const htmlElement = (name: string, href = ''): HtmlElement => ({
-  ...{ name, href, hasBlock: isBlock(name), children: [] },
-});
+const htmlElement = (name: string, href = ''): HtmlElement => ({ name, href, hasBlock: isBlock(name), children: [] });
 
 function parseHtml(html: string): HtmlNode[] {
   const root = htmlElement('');
@@ -94,98 +92,106 @@ function typedText(node: HtmlNode): HtmlNode[] {
   });
 }
 
-/** Paragraphs of the texts between blocks, and the blocks. */
-function blocksOf(nodes: readonly HtmlNode[], format: number): LexicalNode[] {
-  const blocks: LexicalNode[] = [];
-  let texts: LexicalNode[] = [];
-  const endParagraph = () => {
-    blocks.push(...textBlock('paragraph', texts));
-    texts = [];
-  };
+/** Neighbours together, and each that `isApart` alone: of `a<b>b</b><p>c</p>d`, [`a`, <b>], [<p>] and [`d`]. */
+function groupsOf(nodes: readonly HtmlNode[], isApart: (node: HtmlNode) => boolean): HtmlNode[][] {
+  const groups: HtmlNode[][] = [];
   for (const node of nodes) {
-    if (typeof node === 'string' || !node.hasBlock) texts.push(...textsOf(node, format));
-    else {
-      endParagraph();
-      blocks.push(...block(node, format));
-    }
+    const last = groups.at(-1);
+    if (!last || isApart(node) || isApart(last[0]!)) groups.push([node]);
+    else last.push(node);
   }
-  endParagraph();
-  return blocks;
+  return groups;
 }
 
-function block({ name, children }: HtmlElement, outerFormat: number): LexicalNode[] {
+const hasBlock = (node: HtmlNode | undefined): node is HtmlElement => typeof node === 'object' && node.hasBlock;
+const isList = (node: HtmlNode | undefined): node is HtmlElement =>
+  typeof node === 'object' && (node.name === 'ul' || node.name === 'ol');
+
+/** The blocks, and paragraphs of the texts between them. */
+const blocksOf = (nodes: readonly HtmlNode[], format: number): LexicalNode[] =>
+  groupsOf(nodes, hasBlock).flatMap((group) => {
+    const [first] = group;
+    return hasBlock(first) ? block(first, format) : textBlock('paragraph', textsOf(group, format));
+  });
+
+function block(node: HtmlElement, outerFormat: number): LexicalNode[] {
+  const { name, children } = node;
   const format = outerFormat | formatOf(name);
   if (name === 'hr') return [{ type: 'horizontalrule', version: 1 }];
-  if (name === 'ul' || name === 'ol') return [list(name, children, format)];
+  if (isList(node)) return [list(node, format)];
   if (name === 'blockquote') return textBlock('quote', linesOf(children, format));
   if (/^h\d$/.test(name)) return textBlock('heading', linesOf(children, format), { tag: name });
   return blocksOf(children, format);
 }
 
-function list(tag: 'ul' | 'ol', children: readonly HtmlNode[], format: number): LexicalNode {
-  const contents = children.flatMap((child) =>
-    contentsOfItems(typeof child !== 'string' && child.name === 'li' ? child.children : [child], format),
+function list({ name: tag, children }: HtmlElement, format: number): LexicalNode {
+  const items = children.flatMap((child) =>
+    itemsOf(typeof child === 'object' && child.name === 'li' ? child.children : [child], format),
   );
-  const items = contents.flatMap((content) => textBlock('listitem', content));
   const numbered = items.map((item, index) => ({ ...item, value: index + 1 }));
   return element('list', numbered, { listType: tag === 'ul' ? 'bullet' : 'number', tag, start: 1 });
 }
 
-/** A list in an item is an item of its own: of `<li>Soup<ul>...</ul>Tea</li>`, the contents are Soup, the list, Tea. */
-function contentsOfItems(nodes: readonly HtmlNode[], format: number): LexicalNode[][] {
-  const contents: LexicalNode[][] = [];
-  let texts: HtmlNode[] = [];
-  for (const node of nodes)
-    if (typeof node !== 'string' && (node.name === 'ul' || node.name === 'ol')) {
-      contents.push(linesOf(texts, format), [list(node.name, node.children, format)]);
-      texts = [];
-    } else texts.push(node);
-  return [...contents, linesOf(texts, format)];
-}
+/** A list in an item is an item of its own: of `<li>Soup<ul>...</ul>Tea</li>`, the items are Soup, the list, Tea. */
+const itemsOf = (nodes: readonly HtmlNode[], format: number): LexicalNode[] =>
+  groupsOf(nodes, isList).flatMap((group) => {
+    const [first] = group;
+    return isList(first) ? [element('listitem', [list(first, format)])] : textBlock('listitem', linesOf(group, format));
+  });
 
-/** The texts in a quote, a heading or an item: each paragraph is a line, and what follows one: `<p>Soup</p>Tea`. */
+/**
+ * The texts in a quote, a heading or an item. A block is a line of its own. `trimmed` leaves out the first line break.
+ *
+ *   Soup<p>Tea</p>            Soup, line break, Tea
+ *   <p>Soup</p> <b>Tea</b>    line break, Soup, line break, Tea
+ */
 function linesOf(nodes: readonly HtmlNode[], format: number): LexicalNode[] {
-  let isAfterBlock = false;
-  return nodes.flatMap((node) => {
-    const isBlock = typeof node !== 'string' && node.hasBlock;
-    if (isAfterBlock && typeof node === 'string' && node.trim() === '') return [];
-    const content = isBlock ? linesOf(node.children, format) : textsOf(node, format);
-    const line = isBlock || isAfterBlock ? [LINE_BREAK, ...content] : content;
-    isAfterBlock = isBlock;
-    return line;
+  const isBlank = (node: HtmlNode) => typeof node === 'string' && node.trim() === '';
+  const lines = groupsOf(nodes, hasBlock).filter((group) => !group.every(isBlank));
+  return lines.flatMap((line, index) => {
+    const [first] = line;
+    if (hasBlock(first)) return [LINE_BREAK, ...linesOf(first.children, format)];
+    return [...(index === 0 ? [] : [LINE_BREAK]), ...textsOf(line, format)];
   });
 }
 
-function textsOf(node: HtmlNode, format: number): LexicalNode[] {
-  if (typeof node === 'string') {
-    const text = node.replace(/[ \t\n\r\f]+/g, ' ');
-    return [{ type: 'text', version: 1, text, format, detail: 0, mode: 'normal', style: '' }];
-  }
-  const { name, href, children } = node;
-  if (HIDDEN.has(name)) return [];
-  if (name === 'br') return [LINE_BREAK];
-  const texts = children.flatMap((child) => textsOf(child, format | formatOf(name)));
-  const isLink = name === 'a' && URL.canParse(href) && LINK_SCHEMES.has(new URL(href).protocol);
-  const fields = { linkType: 'custom', url: href, newTab: false };
-  return isLink ? [element('link', texts, { version: 3, fields })] : texts;
+function textsOf(nodes: readonly HtmlNode[], format: number): LexicalNode[] {
+  return nodes.flatMap((node) => {
+    if (typeof node === 'string') {
+      const text = node.replace(/[ \t\n\r\f]+/g, ' ');
+      return [{ type: 'text', version: 1, text, format, detail: 0, mode: 'normal', style: '' }];
+    }
+    const { name, href, children } = node;
+    if (HIDDEN.has(name)) return [];
+    if (name === 'br') return [LINE_BREAK];
+    const texts = textsOf(children, format | formatOf(name));
+    const isLink = name === 'a' && URL.canParse(href) && LINK_SCHEMES.has(new URL(href).protocol);
+    const fields = { linkType: 'custom', url: href, newTab: false };
+    return isLink ? [element('link', texts, { version: 3, fields })] : texts;
+  });
 }
 
-/** None if there is nothing to see: white space and line breaks at its ends are left out. */
+/** None if there is nothing to see. */
 function textBlock(type: string, texts: readonly LexicalNode[], more: object = {}): LexicalNode[] {
-  const children: LexicalNode[] = [];
-  for (const node of texts) {
-    const last = children.at(-1);
-    const isAtStart = last === undefined || last.type === 'linebreak';
-    const text = isAtStart ? node.text?.trimStart() : node.text;
-    if (text === '' || (last === undefined && node.type === 'linebreak')) continue;
-    children.push(text === undefined ? node : { ...node, text });
-  }
-  for (let last = children.at(-1); last; last = children.at(-1)) {
-    if (last.text !== undefined) last.text = last.text.trimEnd();
-    if (last.type !== 'linebreak' && last.text !== '') break;
-    children.pop();
-  }
+  const children = trimmed(texts);
   return children.length === 0 ? [] : [element(type, children, more)];
+}
+
+/** Without line breaks and white space at both ends, and without white space at the beginning of each line. */
+function trimmed(texts: readonly LexicalNode[]): LexicalNode[] {
+  const kept: LexicalNode[] = [];
+  for (const node of texts) {
+    const last = kept.at(-1);
+    if (node.type === 'linebreak' && !last) continue;
+    // A line break and a link have no text of their own.
+    const text = !last || last.type === 'linebreak' ? node.text?.trimStart() : node.text;
+    if (text !== '') kept.push(text === undefined ? node : { ...node, text });
+  }
+  const isBlank = ({ type, text }: LexicalNode) => type === 'linebreak' || text?.trim() === '';
+  const end = kept.findLastIndex((node) => !isBlank(node));
+  const last = kept[end];
+  if (last?.text !== undefined) last.text = last.text.trimEnd();
+  return kept.slice(0, end + 1);
 }
 
 const element = (type: string, children: LexicalNode[], more: object = {}): LexicalNode => ({

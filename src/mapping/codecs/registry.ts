@@ -11,7 +11,6 @@ import { lexical } from './lexical.ts';
 import { coordinate, ids, number } from './number.ts';
 import { html, link, plainText, text } from './text.ts';
 
-/** By the name under which a mapping selects each. */
 export const CODECS: Readonly<Record<string, CodecDefinition>> = {
   text,
   html,
