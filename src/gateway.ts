@@ -334,9 +334,7 @@ export class Gateway {
     const { peers, sync } = this.#current;
     const { cms } = this.#openedCms;
     const records = changes.flatMap(({ collection, id: cmsId, trashed: isTrashed }) => {
-      // The images of a Payload site may have another name.
-      const isImage = collection === this.#mapping.file.payload?.media;
-      const kind = isImage ? 'image' : kindOfCollection(this.#mapping, collection);
+      const kind = kindOfCollection(this.#mapping, collection);
       const id = kind ? cms.gatewayId(specOf(this.#mapping, kind)!, cmsId) : 0;
       return kind && id !== 0 ? { kind, id, isTrashed } : [];
     });

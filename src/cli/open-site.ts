@@ -1,7 +1,7 @@
 // A site for the commands: the CMS adapter, single REST calls for what the adapter does not offer, a few records of
 // each kind, read through a mapping as the sync would, and the values that they hold.
 
-import { type CmsClientOptions, createCmsClient, type RestCall } from '../cms/client.ts';
+import { type CmsClient, type CmsClientOptions, createCmsClient, type RestCall } from '../cms/client.ts';
 import { IdMap } from '../cms/payload/ids.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
@@ -11,7 +11,7 @@ import { createRestCall } from '../cms/wordpress/rest-api.ts';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { CmsRejected, ifRejected } from '../errors.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
-import { type FieldSpec, fieldSpecOf, type LocationSpec } from '../mapping/mapping-file.ts';
+import { type CmsName, type FieldSpec, fieldSpecOf, type LocationSpec } from '../mapping/mapping-file.ts';
 import { parsePath, readAt } from '../mapping/paths.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import { ANY_STATUS, type CalendarRecord, type Kind, type Site } from '../model/records.ts';
@@ -21,19 +21,29 @@ export type SiteConnection = ReturnType<typeof openSite>;
 
 type CallSettings = Partial<Pick<CmsClientOptions, 'limits' | 'userAgent'>>;
 
-/**
- * Sends no request before the first call. `url` is the site's address in a browser.
- * @param payload the mapping of a Payload site, whose adapter needs the collections. Its id map is forgotten at the end
- */
-export function openSite(url: string, credentials: Credentials, settings: CallSettings, payload?: Mapping) {
+/** `init` looks at a site that has no mapping yet. */
+type SiteMapping = Pick<Mapping, 'cms'> & Partial<Mapping>;
+
+const ADAPTERS: Readonly<Record<CmsName, (options: CmsClientOptions, mapping: SiteMapping) => Cms>> = {
+  wordpress: (options) => createWordPress(options),
+  // The numbers of the id map are forgotten at the end of the command.
+  payload: (options, { kinds = {}, file }) =>
+    createPayload({ ...options, site: file?.payload, specs: Object.values(kinds), idMap: new IdMap() }),
+};
+
+const REST_CALLS: Readonly<Record<CmsName, (client: CmsClient, address: URL) => RestCall>> = {
+  wordpress: createRestCall,
+  payload: (client, address) => createPayloadCall(client, apiPathOf(address)),
+};
+
+/** Sends no request before the first call. `url` is the site's address in a browser. */
+export function openSite(url: string, credentials: Credentials, settings: CallSettings, mapping: SiteMapping) {
   const { limits, userAgent } = settings;
   const options = { url, limits, userAgent, observe: () => undefined };
-  const address = new URL(url);
-  const ofPayload = payload && { site: payload.file.payload, specs: Object.values(payload.kinds), idMap: new IdMap() };
-  const cms: Cms = ofPayload ? createPayload({ ...options, ...ofPayload }) : createWordPress(options);
+  const cms = ADAPTERS[mapping.cms](options, mapping);
   // The adapter keeps its own client to itself.
   const client = createCmsClient(options);
-  const call = ofPayload ? createPayloadCall(client, apiPathOf(address)) : createRestCall(client, address);
+  const call = REST_CALLS[mapping.cms](client, new URL(url));
   /** By default with the connection's credentials. */
   const callAs: RestCall = (method, route, parts, options = {}) =>
     call(method, route, parts, { credentials, ...options });

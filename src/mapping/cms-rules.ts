@@ -2,8 +2,9 @@
 // record, which fields a request for records names, and what a mapping must not say.
 
 import { isTermKind, type Kind } from '../model/records.ts';
+import { parseZone } from '../time/zones.ts';
 import type { CompiledField } from './compile-field.ts';
-import { type CmsName, type FieldSpec, fieldSpecOf, type KindSpec } from './mapping-file.ts';
+import { type CmsName, type FieldSpec, fieldSpecOf, type KindSpec, type MappingFile } from './mapping-file.ts';
 import { linkKeysOf } from './meta-keys.ts';
 import { OCCURRENCES_FIELD } from './occurrences.ts';
 import { MappingFieldError } from './paths.ts';
@@ -19,6 +20,12 @@ interface RuledKind {
 }
 
 interface CmsRules {
+  /** The name of the site's images in webhooks. */
+  imageCollection(file: MappingFile): string;
+  /** What the mapping of a kind says to the adapter and to the command line alone (`CollectionSpec.cmsSettings`). */
+  settingsOf(spec: KindSpec): object;
+  /** @throws MappingFieldError if what the mapping says of the site is wrong */
+  checkSite(file: MappingFile): void;
   /** Where the fields are that a mapping does not name. */
   coreLocations: Readonly<Record<'posts' | 'terms', CoreLocations>>;
   /**
@@ -76,6 +83,9 @@ const PAYLOAD_POSTS: CoreLocations = {
 
 export const CMS_RULES: Readonly<Record<CmsName, CmsRules>> = {
   wordpress: {
+    imageCollection: () => 'media',
+    settingsOf: (spec) => spec.wordpress ?? {},
+    checkSite() {},
     coreLocations: { posts: WORDPRESS_POSTS, terms: WORDPRESS_TERMS },
     selectFields: selectFromWordPress,
     checkFields({ storedAs, spec }) {
@@ -83,6 +93,12 @@ export const CMS_RULES: Readonly<Record<CmsName, CmsRules>> = {
     },
   },
   payload: {
+    imageCollection: ({ payload }) => payload?.media ?? 'media',
+    settingsOf: () => ({}),
+    checkSite({ payload }) {
+      if (payload?.timezone !== undefined && !parseZone(payload.timezone))
+        throw new MappingFieldError('/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');
+    },
     coreLocations: { posts: PAYLOAD_POSTS, terms: {} },
     selectFields: ({ readPathsOfKind }) => withoutRepeats(['id', ...readPathsOfKind]),
     checkFields({ storedAs, spec, fields }) {

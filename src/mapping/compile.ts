@@ -3,7 +3,6 @@
 
 import { FIELDS, type Field } from '../interface/fields.ts';
 import { isTermKind, KINDS, type Kind, PLURALS, TERM_ID_OFFSET } from '../model/records.ts';
-import { parseZone } from '../time/zones.ts';
 import { CMS_RULES } from './cms-rules.ts';
 import { type CompiledField, compileField, endOnDayOfStart } from './compile-field.ts';
 import { type CustomFields, compileCustomFields } from './custom-fields.ts';
@@ -32,16 +31,16 @@ import { createWriter, sendDependentTogether } from './write-record.ts';
 export function compileMapping(json: unknown, name: string): Mapping {
   const file = validateMappingFile(json, name);
   try {
-    const zone = file.payload?.timezone;
-    if (zone !== undefined && !parseZone(zone))
-      throw new MappingFieldError('/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');
+    const rules = CMS_RULES[file.upstream];
+    rules.checkSite(file);
     checkCollections(file);
     const kinds: Record<string, unknown> = {};
     for (const kind of KINDS) {
       const spec = file[kind];
       if (spec) kinds[kind] = within(`/${kind}`, () => compileKind(kind, spec, file));
     }
-    return { name: file.name, cms: file.upstream, file, kinds: kinds as unknown as Mapping['kinds'] };
+    const imageCollection = rules.imageCollection(file);
+    return { name: file.name, cms: file.upstream, imageCollection, file, kinds: kinds as unknown as Mapping['kinds'] };
   } catch (error) {
     if (!(error instanceof MappingFieldError)) throw error;
     throw mappingError(name, error.pointer, error.message);
@@ -84,7 +83,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     collection: collectionName(spec),
     storedAs,
     readOnly,
-    cmsSettings: spec.wordpress ?? {},
+    cmsSettings: rules.settingsOf(spec),
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
     paths: new Map(fields.flatMap(singlePath)),

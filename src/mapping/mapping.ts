@@ -41,6 +41,8 @@ export type Kinds = { [K in Kind]?: KindMapping<K> } & { event: KindMapping<'eve
 export interface Mapping {
   name: string;
   cms: CmsName;
+  /** The name of the site's images in webhooks. */
+  imageCollection: string;
   file: MappingFile;
   kinds: Kinds;
 }

@@ -233,7 +233,7 @@ describe('the advice for a site that cannot be used', () => {
   async function tryOut({ url, login, limits }: Given): Promise<{ message: string; advice: string } | undefined> {
     const [user = '', password = ''] = login?.split(':') ?? [];
     const account = login === undefined ? undefined : basicAuth(user, password);
-    const connection = openSite(url, account, { limits: { retries: 0, ...limits } });
+    const connection = openSite(url, account, { limits: { retries: 0, ...limits } }, { cms: 'wordpress' });
     try {
       await readSite(connection);
       await probe(connection);

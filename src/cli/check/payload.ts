@@ -42,11 +42,11 @@ export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsCh
     canBeQueried(call, slug, { [`where[${path}][exists]`]: true }, { credentials });
   const readFeatures = (kindMapping: KindMapping<Kind>) =>
     featuresOf(kindMapping, { credentials }).catch(ifRejected(() => undefined));
-  const { media = 'media', timezone } = mapping.file.payload ?? {};
+  const { file, imageCollection } = mapping;
   return {
     connection,
     advice: ADVICE,
-    hasTimeZone: timezone !== undefined,
+    hasTimeZone: file.payload?.timezone !== undefined,
     needsTimes: true,
     async checkCollections(kindMappings) {
       const findings: Finding[] = [];
@@ -56,9 +56,9 @@ export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsCh
       }
       const hasImages = kindMappings.some(({ paths }) => paths.has('image'));
       // Payload adds this field to upload collections alone.
-      const isUploadCollection = () => hasField(media, 'mimeType').catch(ifRejected(() => false));
+      const isUploadCollection = () => hasField(imageCollection, 'mimeType').catch(ifRejected(() => false));
       if (hasImages && !(await isUploadCollection()))
-        findings.push(fail(media, 'is no upload collection: events have no images', NAME_MEDIA));
+        findings.push(fail(imageCollection, 'is no upload collection: events have no images', NAME_MEDIA));
       return findings;
     },
     judgeField: (field) => judgeField(hasField, field),

@@ -36,8 +36,8 @@ const ADVICE: CmsAdvice = {
     "descriptions: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, ignore this.",
 };
 
-export function openWordPressChecks(config: Config, { file }: Mapping): CmsChecks {
-  const connection = openSite(config.upstream.url!, basicCredentialsOf(config), config.upstream);
+export function openWordPressChecks(config: Config, mapping: Mapping): CmsChecks {
+  const connection = openSite(config.upstream.url!, basicCredentialsOf(config), config.upstream, mapping);
   return {
     connection,
     advice: ADVICE,
@@ -45,7 +45,7 @@ export function openWordPressChecks(config: Config, { file }: Mapping): CmsCheck
     needsTimes: false,
     judgeField,
     async readByPlugin({ kind }, id) {
-      if (file.wordpress?.hooks !== 'the-events-calendar') return undefined;
+      if (mapping.file.wordpress?.hooks !== 'the-events-calendar') return undefined;
       const api = 'tribe/events/v1';
       const call = connection.call('GET', `${api}/${PLURALS[kind]}/${id}`);
       const response = await call.catch(ifRejected(() => undefined));

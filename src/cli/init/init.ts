@@ -17,7 +17,7 @@ import { printable } from '../table.ts';
 import type { InitOptions } from './options.ts';
 import { type ChosenMapping, propose } from './propose.ts';
 import { proposalLines, siteLines, whyNothingLines } from './report.ts';
-import { isPayload, probe } from './site.ts';
+import { cmsAt, probe } from './site.ts';
 import { initSource } from './source.ts';
 
 const printLine = (line: string): void => void process.stdout.write(`${printable(line)}\n`);
@@ -32,9 +32,7 @@ export async function init(options: InitOptions, print = printLine): Promise<num
   if (url === undefined)
     throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
   const account = accountOf(options);
-  const { proposal, lines } = (await isPayload(url, userAgent))
-    ? proposeForPayload(url, options)
-    : await proposeForWordPress(url, options, account);
+  const { proposal, lines } = await PROPOSERS[await cmsAt(url, userAgent)](url, options, account);
   printAll(lines);
   if (!proposal) return 1;
   if (!options.yes) {
@@ -63,7 +61,7 @@ function accountOf({ user, password, isPasswordFromFile }: InitOptions) {
 
 async function proposeForWordPress(url: string, options: InitOptions, account?: ServiceAccount) {
   const login = account && basicAuth(account.user, account.password);
-  const connection = openSite(url, login, { userAgent: options.userAgent });
+  const connection = openSite(url, login, { userAgent: options.userAgent }, { cms: 'wordpress' });
   try {
     const site = await probe(connection);
     const proposal = propose(site, options);
@@ -76,10 +74,13 @@ async function proposeForWordPress(url: string, options: InitOptions, account?: 
   }
 }
 
+/** The mapping to write, if one was found, and the lines that say why. */
+const PROPOSERS = { wordpress: proposeForWordPress, payload: proposeForPayload };
+
 const PAYLOAD_MAPPING = 'payload';
 
 /** A copy of the bundled mapping, without its time zone: the operator edits the names of collections and fields. */
-function proposeForPayload(url: string, { mapping: name, eventType, fields, user }: InitOptions) {
+async function proposeForPayload(url: string, { mapping: name, eventType, fields, user }: InitOptions) {
   if ((name ?? PAYLOAD_MAPPING) !== PAYLOAD_MAPPING || eventType !== undefined || Object.keys(fields).length > 0)
     throw new ConfigError(
       url,

@@ -1,10 +1,11 @@
-// Looks at a site: whether it is one of Payload; of WordPress, its plugins, its collections, and their fields.
+// Looks at a site: its CMS; of WordPress, its plugins, its collections, and their fields.
 
 import { createCmsClient } from '../../cms/client.ts';
 import { apiPathOf } from '../../cms/payload/payload.ts';
 import type { CmsRecord, Query } from '../../cms/port.ts';
 import { recordsOf } from '../../cms/wordpress/rest-api.ts';
 import { CmsUnavailable, ifRejected } from '../../errors.ts';
+import type { CmsName } from '../../mapping/mapping-file.ts';
 import { isObject, objectOrEmpty } from '../../model/json.ts';
 import { isBlank, SAMPLE_SIZE, type SiteConnection } from '../open-site.ts';
 
@@ -45,15 +46,15 @@ const CORE_PROPERTIES: ReadonlySet<string> = new Set(
 const OTHER_PROPERTIES = /^(_|yoast_|jetpack_|aioseo_)/;
 
 /** A site of Payload lists its collections at /api/access. Any other address is taken for WordPress. */
-export async function isPayload(url: string, userAgent: string | undefined): Promise<boolean> {
+export async function cmsAt(url: string, userAgent: string | undefined): Promise<CmsName> {
   const address = new URL(url);
   const client = createCmsClient({ url: address, observe: () => undefined, userAgent });
   try {
     const { json } = await client.request({ method: 'GET', path: `${apiPathOf(address)}/access` });
-    return isObject(json) && isObject(json.collections);
+    return isObject(json) && isObject(json.collections) ? 'payload' : 'wordpress';
   } catch (error) {
     // A page, or another program's answer. That the site does not answer at all, the next request says.
-    if (error instanceof CmsUnavailable) return false;
+    if (error instanceof CmsUnavailable) return 'wordpress';
     throw error;
   } finally {
     await client.close();

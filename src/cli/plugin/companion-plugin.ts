@@ -168,8 +168,8 @@ const URL_EXAMPLE = "'http://GATEWAY:3001/-/changes'";
  * The plugin for a Payload site: one TypeScript file that reports changes in the mapping's collections. It holds no
  * secret: the site has that in its environment.
  */
-function payloadPlugin({ kinds, file }: Mapping, { webhookUrl }: PluginOptions): string {
-  const slugs = new Set([...KINDS.flatMap((kind) => kinds[kind]?.collection ?? []), file.payload?.media ?? 'media']);
+function payloadPlugin({ kinds, imageCollection }: Mapping, { webhookUrl }: PluginOptions): string {
+  const slugs = new Set([...KINDS.flatMap((kind) => kinds[kind]?.collection ?? []), imageCollection]);
   const list = [...slugs].map((slug) => `'${slug}'`).join(', ');
   const text = readFileSync(PAYLOAD_FILE, 'utf8').replace(COLLECTIONS, `const COLLECTIONS = [${list}];`);
   return webhookUrl === undefined ? text : text.replace(URL_EXAMPLE, () => JSON.stringify(webhookUrl));
