@@ -89,7 +89,7 @@ export class ChangeBatch {
       this.changed.push({ kind, id });
       if (kind === 'event') for (const each of this.#occurrences(id)) this.#deleteOne(kind, each, isTrashed);
     } else if (kind === 'event' && isTrashed) {
-      for (const gone of this.#journal?.trashed(id, this.#nowMs()) ?? []) this.#noteChange('event', gone);
+      for (const gone of this.#journal?.noteTrashed(id, this.#nowMs()) ?? []) this.#noteChange('event', gone);
     }
   }
 
@@ -157,7 +157,7 @@ export class ChangeBatch {
     const change = changeBetween(before, after);
     if (!change) return;
     const gone = change === 'deleted' && before?.kind === 'event' ? before : undefined;
-    if (gone && !isTrashed) this.#journal?.vanished(gone);
+    if (gone && !isTrashed) this.#journal?.noteVanished(gone);
     this.#journal?.add(kind, id, change, gone && isTrashed ? cancelledBy(gone, this.#nowMs()) : undefined);
   }
 
@@ -189,7 +189,7 @@ export class ChangeBatch {
     }
     if (before) deletePost(db, PUBLIC, id);
     insertPost(db, PUBLIC, record);
-    if (kind === 'event' && !before) this.#journal?.restored(id);
+    if (kind === 'event' && !before) this.#journal?.noteRestored(id);
     this.#journalPost(before ?? withheld, record);
     this.changed.push({ kind, id });
     this.#invalidatePost(before, record);

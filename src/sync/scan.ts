@@ -104,7 +104,7 @@ export function journalEndedScan({ memory, replica }: SyncContext): void {
   // The site may change records of a collection that it refuses to show. A collection that it lacks has no records.
   const isRefused = [...memory.unreadable.values()].some(({ isAbsent }) => !isAbsent);
   if (memory.endedScanBeganS === undefined || isSuspended || isRefused) return;
-  replica.journal.scanned(memory.endedScanBeganS);
+  replica.journal.noteScan(memory.endedScanBeganS);
   memory.endedScanBeganS = undefined;
 }
 

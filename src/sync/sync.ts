@@ -186,7 +186,7 @@ export class Sync {
   async pollForLostEntries(withScan = false): Promise<boolean> {
     if (withScan) restartScan(this.#context.memory);
     if (this.state().phase !== 'live' || !(await this.poll())) return false;
-    this.#context.replica.journal.missed();
+    this.#context.replica.journal.noteMissed();
     return true;
   }
 

@@ -42,10 +42,12 @@ export function* expandRule(rule: ICAL.Recur, startWallMs: number, fromWallMs: n
   const positions = new Set(parts.BYSETPOS);
   // ical.js counts weekdays from 1, Sunday.
   const numberOf = (day: Day) => periodOf(day, wkst - 1);
-  let day = count === null && fromWallMs > startWallMs ? dayOf(Math.floor(fromWallMs / DAY_MS)) : start;
-  // Positions count from the first day of the period.
+  const skipsEarlier = count === null && fromWallMs > startWallMs;
+  let day = skipsEarlier ? dayOf(Math.floor(fromWallMs / DAY_MS)) : start;
+  // Back to the first day of its period: positions count from there.
   while (numberOf(dayOf(day.number - 1)) === numberOf(day)) day = dayOf(day.number - 1);
-  for (let left = count ?? Number.POSITIVE_INFINITY; left > 0 && day.number * DAY_MS <= toWallMs; ) {
+  let left = count ?? Number.POSITIVE_INFINITY;
+  while (left > 0 && day.number * DAY_MS <= toWallMs) {
     const period = numberOf(day);
     const isRepeated = (period - numberOf(start)) % interval === 0;
     const found: number[] = [];
@@ -80,31 +82,39 @@ function dayOf(number: number) {
 
 type Day = ReturnType<typeof dayOf>;
 
-/** The condition on days. Without a part that names days, the start's weekday or date applies. */
-function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boolean {
-  let [months, monthDays, weekdays] = [parts.BYMONTH, parts.BYMONTHDAY, parts.BYDAY];
-  const isInYear = freq === 'YEARLY' && !months;
-  if (!monthDays && !parts.BYYEARDAY && !weekdays) {
-    if (freq === 'WEEKLY') weekdays = [start.weekday];
-    else if (freq !== 'DAILY') monthDays = [start.inMonth[0]];
-    if (isInYear) months = [start.month];
-  }
-  // A part that is missing wants every day.
+/** The condition on days. A part that is missing wants every day. */
+function dayFilter(rule: ICAL.Recur, start: Day): (day: Day) => boolean {
+  const { BYMONTH, BYMONTHDAY, BYYEARDAY, BYDAY } = withDays(rule, start);
   const isOneOf = <T>(values: readonly T[], wanted: readonly T[] | undefined) =>
     wanted === undefined || values.some((value) => wanted.includes(value));
-  return ({ month, weekday: name, inMonth, inYear }) => {
-    const [fromStart, fromEnd] = isInYear ? inYear : inMonth;
-    const [nth, nthLast] = [Math.ceil(fromStart / 7), Math.ceil(-fromEnd / 7)];
-    // Monday, May 10, 2027, is `MO`, in its month also `2MO`, `+2MO` and, of five Mondays, `-4MO`.
-    const isOfWeek = freq === 'WEEKLY' || freq === 'DAILY';
-    const names = isOfWeek ? [name] : [name, `${nth}${name}`, `+${nth}${name}`, `-${nthLast}${name}`];
-    return (
-      isOneOf([month], months) &&
-      isOneOf(inMonth, monthDays) &&
-      isOneOf(inYear, parts.BYYEARDAY) &&
-      isOneOf(names, weekdays)
-    );
-  };
+  return (day) =>
+    isOneOf([day.month], BYMONTH) &&
+    isOneOf(day.inMonth, BYMONTHDAY) &&
+    isOneOf(day.inYear, BYYEARDAY) &&
+    isOneOf(weekdayNames(rule, day), BYDAY);
+}
+
+/**
+ * The rule's parts. If none of them names days, the start does. Of a start on Friday, May 14:
+ *
+ *   FREQ=WEEKLY               BYDAY=FR
+ *   FREQ=MONTHLY              BYMONTHDAY=14
+ *   FREQ=YEARLY;BYMONTH=6     BYMONTHDAY=14
+ *   FREQ=YEARLY               BYMONTHDAY=14;BYMONTH=5
+ */
+function withDays({ freq, parts }: ICAL.Recur, start: Day): ICAL.Recur['parts'] {
+  if (freq === 'DAILY' || parts.BYDAY || parts.BYMONTHDAY || parts.BYYEARDAY) return parts;
+  if (freq === 'WEEKLY') return { ...parts, BYDAY: [start.weekday] };
+  const BYMONTH = freq === 'YEARLY' ? [start.month] : undefined;
+  return { BYMONTH, ...parts, BYMONTHDAY: [start.inMonth[0]] };
+}
+
+/** Monday, May 10, 2027, is `MO`, in its month also `2MO`, `+2MO` and, of five Mondays, `-4MO`. */
+function weekdayNames({ freq, parts }: ICAL.Recur, { weekday: name, inMonth, inYear }: Day): string[] {
+  if (freq === 'WEEKLY' || freq === 'DAILY') return [name];
+  const [fromStart, fromEnd] = freq === 'YEARLY' && !parts.BYMONTH ? inYear : inMonth;
+  const [nth, nthLast] = [Math.ceil(fromStart / 7), Math.ceil(-fromEnd / 7)];
+  return [name, `${nth}${name}`, `+${nth}${name}`, `-${nthLast}${name}`];
 }
 
 /** Milliseconds since midnight, sorted: by default the time of day of `start`. */
