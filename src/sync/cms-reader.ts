@@ -151,7 +151,10 @@ export async function* paginate(
   }
 }
 
-/** One record with the fields that the mapping names. Throws what the CMS throws. */
+/**
+ * One record with the fields that the mapping names. It has no read mark: a hole of a list gets that of the list
+ * (`readByIds`), and nothing else is stored. Throws what the CMS throws.
+ */
 export function readRecord(context: SyncContext, spec: CollectionSpec, id: number): Promise<CmsRecord> {
   context.memory.tally.requests += 1;
   return context.cms.read(spec, id, { view: viewOf(context, spec), detail: 'mapped' }, visitorOptions(context));

@@ -14,7 +14,7 @@ import type { Replica } from '../store/replica.ts';
 import { charactersOf } from '../text/text.ts';
 import { isTooLargeError, readByIds, readRecord } from './cms-reader.ts';
 import { idOf, idsPerRequest, isPublished } from './collections.ts';
-import { acceptIfCurrent, countRecords, isOutdated, logDecision, markDirty, type SyncContext } from './context.ts';
+import { claimIfCurrent, countRecords, isOutdated, logDecision, markDirty, type SyncContext } from './context.ts';
 
 /** Of the records of one transaction, which blocks the event loop for a few milliseconds. One record may have more. */
 const BATCH_CHARACTERS = 50_000;
@@ -73,7 +73,7 @@ export async function ingestRecords(
   const distinct = new Map(records.filter(isPublished).map((record) => [idOf(record), record]));
   distinct.delete(0);
   for (const batch of batchesOf([...distinct.values()], BATCH_SIZE)) {
-    const accepted = batch.filter((record) => acceptOrMarkDirty(context, kindMapping, idOf(record), readMark));
+    const accepted = batch.filter((record) => claimOrMarkDirty(context, kindMapping, idOf(record), readMark));
     const upserts = accepted.flatMap((record) => [
       kindMapping.read(record, memory.site, memory.linkTables),
       ...Object.values(kindMapping.embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
@@ -85,9 +85,9 @@ export async function ingestRecords(
 }
 
 /** False if the record was written after it was requested, or stored from a later request: it is to be read again. */
-function acceptOrMarkDirty(context: SyncContext, kindMapping: KindMapping, id: number, readMark: number): boolean {
+function claimOrMarkDirty(context: SyncContext, kindMapping: KindMapping, id: number, readMark: number): boolean {
   const { memory } = context;
-  if (!acceptIfCurrent(memory, kindMapping.kind, id, readMark)) {
+  if (!claimIfCurrent(memory, kindMapping.kind, id, readMark)) {
     logDecision(context, kindMapping.collection, 'refuse: changed after it was requested', { id, readMark });
     markDirty(memory, kindMapping.kind, [id]);
     return false;
@@ -210,7 +210,7 @@ async function deleteRecords(context: SyncContext, kindMapping: KindMapping, ids
         const changes = occurrenceDeletes(occurrenceIds(replica.db, id), trashed.has(id));
         await applyToSeries(context, id, readMark, changes);
       }
-    const deletable = batch.filter((id) => acceptIfCurrent(memory, kind, id, readMark));
+    const deletable = batch.filter((id) => claimIfCurrent(memory, kind, id, readMark));
     // The CMS removes a deleted term from its events without touching `modified`.
     if (kindMapping.storedAs === 'terms' && kind !== 'event')
       for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));

@@ -6,7 +6,7 @@ import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { imageOptions, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
-import { acceptIfCurrent, linkTablesState, logDecision, noteChange, restartScan, type SyncContext } from './context.ts';
+import { claimIfCurrent, linkTablesState, logDecision, noteChange, restartScan, type SyncContext } from './context.ts';
 import { batchesOf, findExisting } from './ingest.ts';
 import { listModified } from './list-modified.ts';
 
@@ -29,7 +29,7 @@ export async function refreshImages(context: SyncContext, ids: readonly number[]
     memory.lastReadMark += 1;
     const { lastReadMark } = memory;
     const images = new Map((await readImages(context, slice)).map((image) => [image.id, image]));
-    const current = slice.filter((id) => acceptIfCurrent(memory, 'image', id, lastReadMark));
+    const current = slice.filter((id) => claimIfCurrent(memory, 'image', id, lastReadMark));
     memory.tally.changed += replica.apply({ images: current.flatMap((id) => images.get(id) ?? []) });
     missing.push(...current.filter((id) => !images.has(id)));
   }

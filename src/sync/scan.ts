@@ -36,7 +36,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   // A deletion may have moved a record from page 2 to page 1 after that was read. `undefined`: the poll compares ids.
   for (const { kind } of context.collections) {
     const pagesRead = (memory.initialSync[kind]?.nextPage ?? 1) - 1;
-    if (pagesRead > 1) memory.kinds[kind].excess = undefined;
+    if (pagesRead > 1) memory.kinds[kind].extraInTotal = undefined;
   }
   await poll(context);
   replica.endInitialSync();
