@@ -244,7 +244,7 @@ export class Peers implements PeersPort {
     const keys = this.#keysOf(entries);
     const isEverything = keys.has(EVERYTHING);
     const records = this.#recordsOf(keys);
-    const read = () => this.#sync.fetchTold(records);
+    const read = () => this.#sync.fetchPeerChanges(records);
     if (this.#sync.state().failures > 0 || !(await this.#reread(records, read))) return false;
     if ((hasGap || isEverything) && !(await this.#sync.pollForLostEntries(isEverything))) return false;
     this.#markApplied(entries.at(-1)!.id, entries.length);

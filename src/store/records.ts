@@ -5,7 +5,6 @@ import {
   FIRST_SOURCE_ID,
   type ImageRecord,
   isTermKind,
-  KINDS,
   type Kind,
   occurrenceIdRange,
   type PostKind,
@@ -127,13 +126,10 @@ export const withDescendants = (db: Database, categoryIds: readonly number[]): n
     SELECT id FROM down`);
 
 /**
- * The number of the CMS's records of each kind: of events without occurrences, of venues with those that are text in
+ * The number of the CMS's records of this kind: of events without occurrences, of venues with those that are text in
  * events. Ids ascend in this order: the CMS's own, occurrences, text in events, records of sources.
  */
-export function recordCounts(db: Database): Record<Kind, number> {
-  const count = (kind: Kind) => {
-    const end = kind === 'event' ? FIRST_OCCURRENCE_ID : FIRST_SOURCE_ID;
-    return db.number(sql`SELECT count(*) FROM ${tableOf(kind)} WHERE kind = ${kind} AND id < ${end}`);
-  };
-  return Object.fromEntries(KINDS.map((kind) => [kind, count(kind)])) as Record<Kind, number>;
+export function recordCount(db: Database, kind: Kind): number {
+  const end = kind === 'event' ? FIRST_OCCURRENCE_ID : FIRST_SOURCE_ID;
+  return db.number(sql`SELECT count(*) FROM ${tableOf(kind)} WHERE kind = ${kind} AND id < ${end}`);
 }

@@ -7,7 +7,7 @@ import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { LinkField, LinkTables } from '../mapping/references.ts';
 import { KINDS, type Kind, type KindOrImage, type Site, UNKNOWN_SITE } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
-import { type RecordStamp, recordCounts } from '../store/records.ts';
+import { type RecordStamp, recordCount } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import { getState } from '../store/state.ts';
 import { initialSyncState } from './sync-state.ts';
@@ -38,7 +38,7 @@ export interface SyncContext {
 export const logDecision = ({ observe }: SyncContext, collection: string, decision: string, values: object): void =>
   observe({ type: 'sync-decision', collection, decision, values });
 
-export const countRecords = ({ replica }: SyncContext, { kind }: KindMapping): number => recordCounts(replica.db)[kind];
+export const countRecords = ({ replica }: SyncContext, { kind }: KindMapping): number => recordCount(replica.db, kind);
 
 export const STATE_KEYS = {
   site: 'sync.site',

@@ -37,26 +37,20 @@ export function* batchesOf<T>(items: readonly T[], size: number): Generator<read
   }
 }
 
-/** One transaction, after which other requests are answered. Resolves with the number of changed records. */
-export async function applyInTurn(
-  replica: Replica,
-  changes: ChangeSet,
-  onChange = (_count: number): void => {},
-): Promise<number> {
-  const changed = replica.apply(changes);
-  if (changed > 0) onChange(changed);
+/** After a transaction that changed so many records: lets other requests be answered, and compacts the text index. */
+export async function endTurn({ db }: Replica, changed: number): Promise<void> {
   await nextTurn();
-  while (changed > 0 && compactTextIndex(replica.db)) await nextTurn();
-  return changed;
+  while (changed > 0 && compactTextIndex(db)) await nextTurn();
 }
 
 /** Upserts or deletes records, and counts those that differed in `memory.tally`. Resolves with their number. */
-function apply({ replica, memory }: SyncContext, kind: Kind, changes: ChangeSet): Promise<number> {
+async function apply({ replica, memory }: SyncContext, kind: Kind, changes: ChangeSet): Promise<number> {
+  const changed = replica.apply(changes);
   // Before the next turn: in that a webhook may build the link tables, which must have a venue that came just now.
-  return applyInTurn(replica, changes, (count) => {
-    memory.kinds[kind].revision += 1;
-    memory.tally[changes.deletes ? 'removed' : 'changed'] += count;
-  });
+  if (changed > 0) memory.kinds[kind].revision += 1;
+  memory.tally[changes.deletes ? 'removed' : 'changed'] += changed;
+  await endTurn(replica, changed);
+  return changed;
 }
 
 /**
@@ -166,12 +160,11 @@ export async function refreshRecords(
   }
   const { suspended } = context.memory.kinds[kindMapping.kind];
   const stored = [...stampsById(context.replica.db, kindMapping.kind, missing).keys()];
-  // Of 7 (a webhook named it), 8 (suspended) and 9, only 9 is unexpected. If it is one of many, `suspended` gets it:
-  // `deletable` has 7 alone then, and 7 and 9 otherwise.
+  // If they are many, their deletion is suspended too.
   const unexpected = stored.filter((id) => !deletableAtOnce.has(id) && !suspended.has(id));
   suspendMassDeletion(context, kindMapping, unexpected);
-  // Also those that the replica lacks: of an event that a poll has found gone before, a webhook may say only now that
-  // it is in the trash, so that its calendar file must say CANCELLED.
+  // Not only those of `stored`: of an event that a poll has found gone before, a webhook may say only now that it is in
+  // the trash, so that its calendar file must say CANCELLED.
   const deletable = missing.filter((id) => deletableAtOnce.has(id) || !suspended.has(id));
   // The mark of the first request: what was written since then is not deleted.
   await deleteRecords(context, kindMapping, deletable, firstReadMark);

@@ -58,8 +58,6 @@ export class Sync {
       ...{ pageSize, scanIntervalMs, collections: collectionsOf(mapping) },
       memory: loadMemory(replica, nowMs()),
     };
-    // A client that comes from another gateway names the second of the CMS's clock at which a scan began there: 150. It
-    // gets what this journal noted since then, and would miss a change of 151 that was noted as one of 149.
     replica.journal.setClock(() => latestCmsTimeS(this.#context));
     this.#loop = new PollLoop({
       poll: (isRequested) => this.#pollAndScan(isRequested),
@@ -131,7 +129,7 @@ export class Sync {
 
   /**
    * Fetches or deletes records and images that are known to have changed: from a webhook, from a write (`fetchWritten`)
-   * or from another gateway (`fetchTold`). Resolves with true if that succeeded; otherwise the next poll that succeeds
+   * or from another gateway (`fetchPeerChanges`). Resolves with true if that succeeded; otherwise the next poll that succeeds
    * does it. Never rejects.
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean> {
@@ -170,7 +168,7 @@ export class Sync {
    * As `fetchChanged`, for what another gateway has told. Also notes in the journal what is gone: the event that a
    * client saw there may have been created and deleted between two polls of this gateway.
    */
-  async fetchTold(changes: readonly ChangedRecord[]): Promise<boolean> {
+  async fetchPeerChanges(changes: readonly ChangedRecord[]): Promise<boolean> {
     const isFetched = changes.length === 0 || (await this.fetchChanged(changes));
     if (isFetched) this.#context.replica.noteGone(changes);
     return isFetched;

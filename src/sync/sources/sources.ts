@@ -21,7 +21,7 @@ import type { Replica } from '../../store/replica.ts';
 import { countSourceEvents, merges, type SourceRow, sourceKeys, sourceRow } from '../../store/source-events.ts';
 import { getState } from '../../store/state.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
-import { applyInTurn, batchesOf } from '../ingest.ts';
+import { batchesOf, endTurn } from '../ingest.ts';
 import { PollLoop } from '../poll-loop.ts';
 import { BATCH_SIZE, combine, forgetting, ownIdOf } from './combine.ts';
 
@@ -139,9 +139,11 @@ export class Sources {
       const previous = memory.isDoubted ? undefined : this.#saved(named)?.validators;
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
       const snapshot = await named.source.read(previous, signal);
-      problem = await this.#work.execute(() => this.#accept(named, memory, snapshot));
-      if (problem === undefined) await this.#combine();
+      // Nothing changed: saved with the present time. It is there, because its validators were sent.
+      if (snapshot === undefined) this.#save(named, this.#saved(named)!);
       // A doubted answer is no failure: the next read is after the interval.
+      else problem = await this.#work.execute(() => this.#storeUnlessDoubted(named, memory, snapshot));
+      if (problem === undefined) await this.#combine();
       memory.failures = 0;
     } catch (error) {
       if (this.#stopping.signal.aborted) return false;
@@ -156,13 +158,8 @@ export class Sources {
     return problem === undefined;
   }
 
-  /** Stores the answer; undefined: the source is as it was. Resolves with why it is not believed, if it is not. */
-  async #accept(named: NamedSource, memory: LoopMemory, snapshot: SourceSnapshot | undefined) {
-    if (!snapshot) {
-      // With the present time. What was saved before is there: its validators were sent.
-      this.#save(named, this.#saved(named)!);
-      return undefined;
-    }
+  /** Resolves with why the answer is not believed, if it is not. */
+  async #storeUnlessDoubted(named: NamedSource, memory: LoopMemory, snapshot: SourceSnapshot) {
     const known = snapshot.isPartial ? [] : sourceKeys(this.#options.replica.db, named.name);
     const now = new Set(snapshot.events.map(({ key }) => key));
     const gone = known.filter((key) => !now.has(key));
@@ -212,7 +209,8 @@ export class Sources {
 
   /** One transaction, after which requests are answered. */
   async #apply(changes: ChangeSet): Promise<void> {
-    await applyInTurn(this.#options.replica, changes);
+    const { replica } = this.#options;
+    await endTurn(replica, replica.apply(changes));
     this.#stopping.signal.throwIfAborted();
   }
 
