@@ -171,16 +171,16 @@ export async function readByIds(
 ): Promise<{ records: CmsRecord[]; readMark: number }> {
   const { pageSize } = context;
   const records: CmsRecord[] = [];
-  let readMark = 0;
-  for (let page = 1; ; page += 1) {
+  let [readMark, total, isLast] = [0, 0, false];
+  for (let page = 1; !isLast; page += 1) {
     const response = await readPage(context, spec, { ids, limit: pageSize, page, detail: 'mapped' });
     readMark ||= response.readMark;
+    total = response.total;
     records.push(...response.records);
-    const isLast = response.records.length === 0 || page * pageSize >= response.total;
-    if (!isLast) continue;
-    if (records.length < response.total) records.push(...(await readHoles(context, spec, ids, records)));
-    return { records, readMark };
+    isLast = response.records.length === 0 || page * pageSize >= total;
   }
+  if (records.length < total) records.push(...(await readHoles(context, spec, ids, records)));
+  return { records, readMark };
 }
 
 /**
@@ -221,22 +221,27 @@ export function readImages(context: SyncContext, ids: readonly number[]): Promis
  *   certain    what the CMS sends of every record: `id`, `modified_gmt`
  *   known      required fields that all records of a page have had before: `meta.start_date`
  *
- * Example: the companion plugin is deactivated, and WordPress no longer sends the key that hides an event. Afterwards
- * the required fields that all of these records have are known too.
+ * Example: the companion plugin is deactivated, and WordPress no longer sends the key that hides an event.
  */
 function checkFields(context: SyncContext, spec: CollectionSpec, detail: Detail, records: readonly CmsRecord[]): void {
-  const { recordForm } = context.cms;
-  const certain = recordForm.certainPaths(spec, detail);
-  const { kind, requiredPaths, recordParams = {} } = spec;
-  const known = kind && detail === 'mapped' ? context.memory.kinds[kind].knownFields : new Set<string>();
-  for (const record of records) assertHasPaths(context, spec, record, [...certain, ...known]);
-  if (!kind || detail !== 'mapped' || records.length === 0) return;
-  const required = [...requiredPaths, ...Object.keys(recordParams)];
-  const allHave = (path: string) => records.every((record) => recordForm.hasPath(record, path));
-  const newlyKnown = required.filter((path) => !known.has(path) && allHave(path));
-  if (newlyKnown.length === 0) return;
-  for (const path of newlyKnown) known.add(path);
-  context.replica.apply({ state: { [STATE_KEYS.fields(kind)]: JSON.stringify([...known]) } });
+  const certain = context.cms.recordForm.certainPaths(spec, detail);
+  const known = spec.kind && detail === 'mapped' ? context.memory.kinds[spec.kind].knownFields : undefined;
+  for (const record of records) assertHasPaths(context, spec, record, [...certain, ...(known ?? [])]);
+  if (known && records.length > 0) learnFields(context, spec, records, known);
+}
+
+/** The required fields that all of these records have are known from now on. */
+function learnFields(
+  { cms, replica }: SyncContext,
+  { kind, requiredPaths, recordParams = {} }: CollectionSpec,
+  records: readonly CmsRecord[],
+  known: Set<string>,
+): void {
+  const allHave = (path: string) => records.every((record) => cms.recordForm.hasPath(record, path));
+  const learned = [...requiredPaths, ...Object.keys(recordParams)].filter((path) => !known.has(path) && allHave(path));
+  if (learned.length === 0) return;
+  for (const path of learned) known.add(path);
+  replica.apply({ state: { [STATE_KEYS.fields(kind!)]: JSON.stringify([...known]) } });
 }
 
 function assertHasPaths(

@@ -1,5 +1,4 @@
 // The rules by which the series of an iCalendar file, and the clocks of its zones, repeat (RFC 5545, 3.3.10).
-//
 // Rules are expanded one period at a time, so that the caller can pause: the iterator of ical.js never returns for a
 // rule without instances, such as every seventh day from a Monday on Tuesdays.
 
@@ -42,8 +41,7 @@ export function* expandRule(rule: ICAL.Recur, startWallMs: number, fromWallMs: n
   const positions = new Set(parts.BYSETPOS);
   // ical.js counts weekdays from 1, Sunday.
   const numberOf = (day: Day) => periodOf(day, wkst - 1);
-  const skipsEarlier = count === null && fromWallMs > startWallMs;
-  let day = skipsEarlier ? dayOf(Math.floor(fromWallMs / DAY_MS)) : start;
+  let day = count === null && fromWallMs > startWallMs ? dayOf(Math.floor(fromWallMs / DAY_MS)) : start;
   // Back to the first day of its period: positions count from there.
   while (numberOf(dayOf(day.number - 1)) === numberOf(day)) day = dayOf(day.number - 1);
   let left = count ?? Number.POSITIVE_INFINITY;
@@ -54,9 +52,9 @@ export function* expandRule(rule: ICAL.Recur, startWallMs: number, fromWallMs: n
     for (; numberOf(day) === period; day = dayOf(day.number + 1))
       if (isRepeated && isWanted(day)) found.push(...times.map((time) => day.number * DAY_MS + time));
     // BYSETPOS=1,-1: the first and the last.
-    const isAtPosition = (index: number) => positions.has(index + 1) || positions.has(index - found.length);
-    const chosen = positions.size > 0 ? found.filter((_, index) => isAtPosition(index)) : found;
-    const instances = chosen.filter((wallMs) => wallMs >= startWallMs).slice(0, left);
+    const isChosen = (index: number) =>
+      positions.size === 0 || positions.has(index + 1) || positions.has(index - found.length);
+    const instances = found.filter((wallMs, index) => isChosen(index) && wallMs >= startWallMs).slice(0, left);
     left -= instances.length;
     yield instances;
   }
@@ -65,7 +63,6 @@ export function* expandRule(rule: ICAL.Recur, startWallMs: number, fromWallMs: n
 /** The first day of a month; months may be above 12. */
 const dayNumber = (year: number, month: number): number => dayStartMs(year, month - 1, 1) / DAY_MS;
 
-/** Months from 1. */
 function dayOf(number: number) {
   const date = new Date(number * DAY_MS);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
@@ -85,8 +82,7 @@ type Day = ReturnType<typeof dayOf>;
 /** The condition on days. A part that is missing wants every day. */
 function dayFilter(rule: ICAL.Recur, start: Day): (day: Day) => boolean {
   const { BYMONTH, BYMONTHDAY, BYYEARDAY, BYDAY } = withDays(rule, start);
-  const isOneOf = <T>(values: readonly T[], wanted: readonly T[] | undefined) =>
-    wanted === undefined || values.some((value) => wanted.includes(value));
+  const isOneOf = <T>(values: readonly T[], wanted?: readonly T[]) => !wanted || values.some((v) => wanted.includes(v));
   return (day) =>
     isOneOf([day.month], BYMONTH) &&
     isOneOf(day.inMonth, BYMONTHDAY) &&
@@ -95,12 +91,8 @@ function dayFilter(rule: ICAL.Recur, start: Day): (day: Day) => boolean {
 }
 
 /**
- * The rule's parts. If none of them names days, the start does. Of a start on Friday, May 14:
- *
- *   FREQ=WEEKLY               BYDAY=FR
- *   FREQ=MONTHLY              BYMONTHDAY=14
- *   FREQ=YEARLY;BYMONTH=6     BYMONTHDAY=14
- *   FREQ=YEARLY               BYMONTHDAY=14;BYMONTH=5
+ * The rule's parts. If none of them names days, the start does: with a start on Friday, May 14, FREQ=WEEKLY has
+ * BYDAY=FR, FREQ=MONTHLY has BYMONTHDAY=14, and FREQ=YEARLY has BYMONTHDAY=14 and, unless it names months, BYMONTH=5.
  */
 function withDays({ freq, parts }: ICAL.Recur, start: Day): ICAL.Recur['parts'] {
   if (freq === 'DAILY' || parts.BYDAY || parts.BYMONTHDAY || parts.BYYEARDAY) return parts;
@@ -109,7 +101,10 @@ function withDays({ freq, parts }: ICAL.Recur, start: Day): ICAL.Recur['parts'] 
   return { BYMONTH, ...parts, BYMONTHDAY: [start.inMonth[0]] };
 }
 
-/** Monday, May 10, 2027, is `MO`, in its month also `2MO`, `+2MO` and, of five Mondays, `-4MO`. */
+/**
+ * Monday, May 10, 2027, is `MO`, in its month also `2MO`, `+2MO` and, of five Mondays, `-4MO`. A yearly rule that names
+ * no months counts in the year: `19MO`.
+ */
 function weekdayNames({ freq, parts }: ICAL.Recur, { weekday: name, inMonth, inYear }: Day): string[] {
   if (freq === 'WEEKLY' || freq === 'DAILY') return [name];
   const [fromStart, fromEnd] = freq === 'YEARLY' && !parts.BYMONTH ? inYear : inMonth;
