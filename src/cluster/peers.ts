@@ -245,7 +245,9 @@ export class Peers implements PeersPort {
     const isEverything = keys.has(EVERYTHING);
     const records = this.#recordsOf(keys);
     const read = () => this.#sync.fetchPeerChanges(records);
-    if (this.#sync.state().failures > 0 || !(await this.#reread(records, read))) return false;
+    // A CMS that fails is left to the polls, which come after ever longer pauses.
+    if (this.#sync.state().failures > 0) return false;
+    if (!(await this.#reread(records, read))) return false;
     if ((hasGap || isEverything) && !(await this.#sync.pollForLostEntries(isEverything))) return false;
     this.#markApplied(entries.at(-1)!.id, entries.length);
     return true;

@@ -207,7 +207,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
  *   any other 5xx                             3
  *   429, not JSON, too large                  1
  *
- * So such a list counts 1 + 3 failures, and the fifth in a row would open the circuit breaker.
+ * The circuit breaker opens at five failures in a row (bulkhead.ts): the list of the third line makes four.
  */
 function isTransient(error: unknown, callerAsksForFewer = false): boolean {
   if (!(error instanceof CmsUnavailable)) return false;

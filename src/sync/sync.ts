@@ -69,8 +69,8 @@ export class Sync {
 
   /** Starts the initial sync, or continues it, and then polls. Returns immediately. */
   start(): void {
-    if (isComplete(this.#context.replica))
-      this.#dispatch({ type: 'opened', lastCaughtUpMs: loadCaughtUpMs(this.#context.replica) });
+    const { replica } = this.#context;
+    if (isComplete(replica)) this.#dispatch({ type: 'opened', lastCaughtUpMs: loadCaughtUpMs(replica) });
     this.#loop.start();
   }
 

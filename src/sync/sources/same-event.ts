@@ -87,9 +87,10 @@ const NEAR_DEGREES = 0.005;
 
 /** Many towns have a "Main Library": what is known of the town, or of the coordinates, must not differ. */
 function isSamePlace(a: Place, b: Place): boolean {
-  if (letters(a.name) === '' || letters(b.name) === '') return false;
-  if (letters(a.name) !== letters(b.name) && !isBeginOf(a, b) && !isBeginOf(b, a)) return false;
-  if (letters(a.city) !== '' && letters(b.city) !== '' && letters(a.city) !== letters(b.city)) return false;
+  const haveNames = letters(a.name) !== '' && letters(b.name) !== '';
+  const isSameName = letters(a.name) === letters(b.name) || isBeginOf(a, b) || isBeginOf(b, a);
+  const isOtherTown = letters(a.city) !== '' && letters(b.city) !== '' && letters(a.city) !== letters(b.city);
+  if (!haveNames || !isSameName || isOtherTown) return false;
   if (a.latitude === null || a.longitude === null || b.latitude === null || b.longitude === null) return true;
   return Math.abs(a.latitude - b.latitude) < NEAR_DEGREES && Math.abs(a.longitude - b.longitude) < NEAR_DEGREES;
 }
