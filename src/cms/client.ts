@@ -117,11 +117,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
       : parseResponse(method, httpResponse, expect);
   }
 
-  function requestWithRetries(
-    request: CmsRequest,
-    httpRequest: Dispatcher.RequestOptions,
-    signal: AbortSignal,
-  ): Promise<CmsResponse> {
+  function requestWithRetries(request: CmsRequest, httpRequest: Dispatcher.RequestOptions, signal: AbortSignal) {
     const breaker = breakers[request.bulkhead ?? 'sync'];
     const isWorthARetry = handleWhen((error) => isTransient(error, request.callerAsksForFewer));
     const retries = retry(isWorthARetry, {

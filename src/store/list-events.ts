@@ -183,8 +183,9 @@ type Driving =
 function drivingOf({ words, include, order }: EventFilter, links: readonly LinkCondition[], schema?: string): Driving {
   // Staff see unpublished records too: in such a join, SQLite does not look up their events by their ids.
   if (words?.length && schema === undefined) return { rows: 'texts', name: 'words' };
-  const isInLinks = EVENT_ORDER_COLUMNS[order].every((column) => LINK_COLUMNS.has(column));
-  return links[0] && isInLinks && !include ? { rows: 'links', name: links[0] } : { rows: 'all' };
+  const linksHaveOrder = EVENT_ORDER_COLUMNS[order].every((column) => LINK_COLUMNS.has(column));
+  const [name] = links;
+  return name && linksHaveOrder && !include ? { rows: 'links', name } : { rows: 'all' };
 }
 
 /** The rows of the list: without order, and of all pages. */
@@ -195,10 +196,9 @@ function eventsOf(filter: EventFilter, callerSchema: string | undefined): EventR
   const driving = drivingOf(filter, links, callerSchema);
   const readsTexts = words?.some((word) => word.not || isSoughtInTexts(word)) ?? false;
   const readsAll = readsTexts || filter.notVenues !== undefined || links.some((name) => name !== driving.name);
+  const others = asked.filter((name) => name !== driving.name);
   // The value belongs to the condition, which the compiler cannot know of a union of names.
-  const conditions = asked
-    .filter((name) => name !== driving.name)
-    .map((name) => CONDITIONS[name](filter[name] as never, filter, callerSchema));
+  const conditions = others.map((name) => CONDITIONS[name](filter[name] as never, filter, callerSchema));
   if (driving.rows === 'links') {
     const ids = filter[driving.name] ?? [];
     const where = and([isLinkTo(LINK_CONDITIONS[driving.name], ids), ...conditions]);

@@ -44,12 +44,7 @@ export const imageOptions = (context: SyncContext): CallOptions => ({
 const viewOf = ({ visitorCredentials }: SyncContext, { kind }: CollectionSpec): CmsView =>
   kind !== undefined && visitorCredentials !== undefined ? 'reader' : 'public';
 
-async function list(
-  context: SyncContext,
-  spec: CollectionSpec,
-  request: ListRequest,
-  options: CallOptions,
-): Promise<MarkedPage> {
+async function list(context: SyncContext, spec: CollectionSpec, request: ListRequest, options: CallOptions) {
   const { cms, memory, clockMs } = context;
   memory.lastReadMark += 1;
   memory.tally.requests += 1;
@@ -164,11 +159,7 @@ export function readRecord(context: SyncContext, spec: CollectionSpec, id: numbe
  * All records with these ids, which may repeat, and the read mark of the first request. What the list counts and leaves
  * out, which may be all of it, is read by id. Throws as {@link readPage}.
  */
-export async function readByIds(
-  context: SyncContext,
-  spec: CollectionSpec,
-  ids: readonly number[],
-): Promise<{ records: CmsRecord[]; readMark: number }> {
+export async function readByIds(context: SyncContext, spec: CollectionSpec, ids: readonly number[]) {
   const { pageSize } = context;
   const records: CmsRecord[] = [];
   let [readMark, total, isLast] = [0, 0, false];

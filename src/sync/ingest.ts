@@ -271,11 +271,7 @@ export function suspensionReasons(context: SyncContext): string[] {
 }
 
 /** Reads a few of these by id. Resolves with the id of one that exists, if one does. Throws what the CMS throws. */
-export async function findExisting(
-  context: SyncContext,
-  spec: CollectionSpec,
-  ids: readonly number[],
-): Promise<number | undefined> {
+export async function findExisting(context: SyncContext, spec: CollectionSpec, ids: readonly number[]) {
   const stride = Math.max(1, ids.length / SAMPLE);
   for (let at = Math.random() * stride; at < ids.length; at += stride) {
     const id = ids[Math.floor(at)]!;

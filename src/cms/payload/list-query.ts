@@ -18,17 +18,16 @@ export const NO_FEATURES = { drafts: false, trash: false };
  */
 export function createFeatures(call: RestCall) {
   const known = new Map<string, Features>();
-  return async (spec: CollectionSpec, options: CallOptions): Promise<Features> => {
-    const found = known.get(spec.collection);
+  return async ({ collection }: CollectionSpec, options: CallOptions): Promise<Features> => {
+    const found = known.get(collection);
     if (found) return found;
-    const has = (condition: Query): Promise<boolean> => canBeQueried(call, spec.collection, condition, options);
+    const has = (condition: Query) => canBeQueried(call, collection, condition, options);
     const [drafts, trash] = await Promise.all([
       has({ 'where[_status][equals]': 'draft' }),
       has({ 'where[deletedAt][exists]': true, trash: true }),
     ]);
-    const features = { drafts, trash };
-    known.set(spec.collection, features);
-    return features;
+    known.set(collection, { drafts, trash });
+    return { drafts, trash };
   };
 }
 
@@ -36,12 +35,7 @@ export function createFeatures(call: RestCall) {
  * Whether Payload accepts the condition. It refuses (`QueryError`) a field that the collection does not have or does
  * not show to the caller. It accepts a virtual field, and that of a related collection (observed on 3.90.2).
  */
-export async function canBeQueried(
-  call: RestCall,
-  slug: string,
-  condition: Query,
-  options: CallOptions,
-): Promise<boolean> {
+export async function canBeQueried(call: RestCall, slug: string, condition: Query, options: CallOptions) {
   try {
     await call('GET', slug, { query: { ...condition, limit: 1, depth: 0, 'select[id]': true } }, options);
     return true;

@@ -7,7 +7,7 @@ import { isObject, objectOrEmpty, setAt, valueIn } from '../../model/json.ts';
 import { STATUSES } from '../../model/records.ts';
 import { slugKey } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
-import { type CmsResponse, objectOf, writtenRecordOf } from '../http-exchange.ts';
+import { objectOf, writtenRecordOf } from '../http-exchange.ts';
 import type { CallOptions, Cms, CmsRecord, CmsView, CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
 import { cmsIdOf, DETAIL_FIELDS, gatewayId, normalize, settingsOf } from './record-form.ts';
 import { MAX_PAGE_SIZE, recordsOf } from './rest-api.ts';
@@ -186,12 +186,7 @@ const ACF = 'acf';
  * site requires others, such as `start`. The refusal comes before anything is written. So the update is sent again with
  * the stored values of those that it lacks: `{"acf": {"price": 20, "start": "2031-05-01 19:30:00", ...}}`.
  */
-export async function sendUpdate(
-  call: RestCall,
-  route: string,
-  body: CmsRecord,
-  options: CallOptions,
-): Promise<CmsResponse> {
+export async function sendUpdate(call: RestCall, route: string, body: CmsRecord, options: CallOptions) {
   try {
     return await call('POST', route, { json: body }, options);
   } catch (error) {
