@@ -93,15 +93,11 @@ export const listedEventIdsAt = (db: Database, start: WallTime): number[] =>
 
 /** What sources brought along and no event shows any more: venues, organizers, categories and tags, and images. */
 export function unusedSourceRecords(db: Database): { kind: KindOrImage; ids: number[] }[] {
-  return [
-    ...(['venue', 'organizer', 'category', 'tag'] as const).map((kind) => {
-      return { kind, ids: unlinkedIds(db, kind, FIRST_SOURCE_ID, Number.MAX_SAFE_INTEGER) };
-    }),
-    {
-      kind: 'image',
-      ids: db.numbers(sql`
-        SELECT id FROM image i WHERE id >= ${FIRST_SOURCE_ID}
-          AND NOT EXISTS (SELECT 1 FROM post p WHERE p.image_id = i.id AND p.image_id <> 0)`),
-    },
-  ];
+  const linked = (['venue', 'organizer', 'category', 'tag'] as const).map((kind) => {
+    return { kind, ids: unlinkedIds(db, kind, FIRST_SOURCE_ID, Number.MAX_SAFE_INTEGER) };
+  });
+  const images = db.numbers(sql`
+    SELECT id FROM image i WHERE id >= ${FIRST_SOURCE_ID}
+      AND NOT EXISTS (SELECT 1 FROM post p WHERE p.image_id = i.id AND p.image_id <> 0)`);
+  return [...linked, { kind: 'image', ids: images }];
 }

@@ -175,11 +175,7 @@ export async function refreshRecords(
  * Re-reads all dirty records, and `named`: those are deleted at once if they are missing. They were marked dirty too,
  * but a poll may have taken them, and not have read them yet. Throws what the CMS throws.
  */
-export async function refreshDirty(
-  context: SyncContext,
-  kindMapping: KindMapping,
-  { named = new Set() }: { named?: ReadonlySet<number> } = {},
-): Promise<void> {
+export async function refreshDirty(context: SyncContext, kindMapping: KindMapping, named = new Set<number>()) {
   const { dirty } = context.memory.kinds[kindMapping.kind];
   const ids = [...dirty, ...named];
   dirty.clear();

@@ -124,7 +124,7 @@ export async function fetchBatch(context: SyncContext, changes: readonly Changed
   forgetMissing(context, idsOf('image', changes));
   for (const kindMapping of collections) {
     if (kindMapping.kind === 'event') await refreshLinkTables(context);
-    await refreshDirty(context, kindMapping, { named: idsOf(kindMapping.kind, changes) });
+    await refreshDirty(context, kindMapping, idsOf(kindMapping.kind, changes));
   }
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);

@@ -175,15 +175,15 @@ export class Sync {
   }
 
   /**
-   * Polls, because entries of other gateways were lost. Resolves with true if the replica is current then. What was
-   * deleted meanwhile may be missing in the journal. Example: gateway A told of event 12, Redis was emptied, and this
-   * gateway B never had it. So a client that comes from A to B with an older position reads everything again.
-   * `withScan`: a scan begins too, which finds what no date shows. If the replica is not live, it resolves with false:
-   * then the sync polls anyway, with pauses after failures.
+   * Polls, because entries of other gateways were lost. Resolves with true if the replica is current then.
+   * @param withScan a scan begins too, which finds what no date shows
    */
   async pollForLostEntries(withScan = false): Promise<boolean> {
     if (withScan) restartScan(this.#context.memory);
+    // If it is not live, the sync polls anyway, with pauses after failures.
     if (this.state().phase !== 'live' || !(await this.poll())) return false;
+    // The journal may lack what was deleted meanwhile. Example: gateway A created event 12 and deleted it, and Redis was
+    // emptied. This gateway B never had it. A client that comes from A to B reads everything again.
     this.#context.replica.journal.noteMissed();
     return true;
   }
