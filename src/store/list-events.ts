@@ -81,11 +81,11 @@ const CONDITIONS: {
   bounds: isWithin,
   // A blank search has no words, and finds events without a text too.
   words: (words, _filter, schema) => (words.length === 0 ? sql`TRUE` : sql`e.id IN (${idsWithWords(words, schema)})`),
-  categories: linksTo('category'),
-  tags: linksTo('tag'),
-  venues: linksTo('venue'),
-  organizers: linksTo('organizer'),
-  notVenues: (ids, filter) => sql`NOT (${linksTo('venue')(ids, filter)})`,
+  categories: (ids, filter) => hasLinkTo('category', ids, filter),
+  tags: (ids, filter) => hasLinkTo('tag', ids, filter),
+  venues: (ids, filter) => hasLinkTo('venue', ids, filter),
+  organizers: (ids, filter) => hasLinkTo('organizer', ids, filter),
+  notVenues: (ids, filter) => sql`NOT (${hasLinkTo('venue', ids, filter)})`,
   featured: (featured) => sql`e.featured = ${featured ? 1 : 0}`,
   include: (ids) => sql`e.id IN ${inJson(ids)}`,
   modifiedAfter: (utc) => sql`e.modified > ${wallNumber(utc)}`,
@@ -107,10 +107,8 @@ function isLinkTo(kind: TargetKind, ids: readonly number[]): Sql {
 }
 
 /** The links in the window are read once for all events: looking up those of each event takes half as long again. */
-function linksTo(kind: TargetKind) {
-  return (ids: readonly number[], { bounds }: EventFilter): Sql =>
-    sql`e.id IN (SELECT e.id FROM event_link e WHERE ${isLinkTo(kind, ids)} AND ${isWithin(bounds)})`;
-}
+const hasLinkTo = (kind: TargetKind, ids: readonly number[], { bounds }: EventFilter): Sql =>
+  sql`e.id IN (SELECT e.id FROM event_link e WHERE ${isLinkTo(kind, ids)} AND ${isWithin(bounds)})`;
 
 /** A trigram has three letters, and the time of a phrase of trigrams grows with the square of its length. */
 const INDEXED_LETTERS = { min: 3, max: 24 };
