@@ -35,12 +35,10 @@ function readById<T>(visible: VisibleRecords, query: Sql): Map<number, T> {
 export const RECORDS_PER_READ = 5;
 
 /** The records that exist, by id. */
-export const getRecords = <K extends Kind>(
-  visible: VisibleRecords,
-  kind: K,
-  ids: readonly number[],
-): Map<number, RecordOf[K]> =>
-  readById(visible, sql`SELECT id, record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`);
+export function getRecords<K extends Kind>(visible: VisibleRecords, kind: K, ids: readonly number[]) {
+  const query = sql`SELECT id, record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`;
+  return readById<RecordOf[K]>(visible, query);
+}
 
 export const getRecord = <K extends Kind>(visible: VisibleRecords, kind: K, id: number): RecordOf[K] | undefined =>
   getRecords(visible, kind, [id]).get(id);

@@ -63,10 +63,7 @@ export function deleteSourceRow(db: Database, { source, key }: Pick<SourceRow, '
 }
 
 /** Whose event this is (`undefined`: the CMS's), and where it is too. */
-export function sourcesOf(
-  visible: VisibleRecords,
-  eventId: number,
-): { source?: string; alsoAt: { source: string; url: string }[] } {
+export function sourcesOf(visible: VisibleRecords, eventId: number) {
   const rows = visible.all<{ source: string; ownId: number; url: string }>(sql`
     SELECT source, own_id AS ownId, url FROM source_event WHERE event_id = ${eventId} ORDER BY source`);
   const origin = rows.find(({ ownId }) => ownId === eventId);

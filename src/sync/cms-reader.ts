@@ -170,7 +170,7 @@ export async function readByIds(context: SyncContext, spec: CollectionSpec, ids:
     records.push(...response.records);
     isLast = response.records.length === 0 || page * pageSize >= total;
   }
-  if (records.length < total) records.push(...(await readHoles(context, spec, ids, records)));
+  if (records.length < total) records.push(...(await readHoles(context, spec, ids, new Set(records.map(idOf)))));
   return { records, readMark };
 }
 
@@ -178,13 +178,7 @@ export async function readByIds(context: SyncContext, spec: CollectionSpec, ids:
  * Records that the list counted and left out: of the ids 11, 12 and 13 it sent 11 and 13, and the total 3. Not those
  * that `readPage` left out because they are too large.
  */
-async function readHoles(
-  context: SyncContext,
-  spec: CollectionSpec,
-  ids: readonly number[],
-  records: readonly CmsRecord[],
-): Promise<CmsRecord[]> {
-  const sent = new Set(records.map(idOf));
+async function readHoles(context: SyncContext, spec: CollectionSpec, ids: readonly number[], sent: Set<number>) {
   const tooLarge = spec.kind && context.memory.kinds[spec.kind].tooLarge;
   const holes = [...new Set(ids)].filter((id) => !sent.has(id) && !tooLarge?.has(id));
   const found: CmsRecord[] = [];

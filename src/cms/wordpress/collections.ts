@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { CmsRejected, CmsUnavailable, ifRejected } from '../../errors.ts';
 import { isObject, objectOrEmpty, setAt, valueIn } from '../../model/json.ts';
 import { STATUSES } from '../../model/records.ts';
-import { slugKey } from '../../text/text.ts';
+import { slugKey, trimCharacters } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import { objectOf, writtenRecordOf } from '../http-exchange.ts';
 import type { CallOptions, Cms, CmsRecord, CmsView, CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
@@ -34,10 +34,9 @@ export function createCollections(call: RestCall): Collections {
     async list(spec, request, options) {
       try {
         const response = await call('GET', routeOf(spec), { query: listQuery(spec, request) }, options);
+        const records = recordsOf(response).map((record) => normalize(spec, record));
         return {
-          records: recordsOf(response)
-            .map((record) => normalize(spec, record))
-            .filter(hasSlug(request.slug)),
+          records: records.filter(hasSlug(request.slug)),
           total: parseTotal(spec.collection, response.headers['x-wp-total']),
           cmsTimeMs: Date.parse(response.headers.date ?? '') || Date.now(),
         };
@@ -103,11 +102,7 @@ const routeOf = (spec: CollectionSpec, id?: number): string =>
   `wp/v2/${spec.collection}${id === undefined ? '' : `/${cmsIdOf(spec, id)}`}`;
 
 /** WordPress keeps no repeated hyphens in a slug, and none at its ends. */
-const comparableSlug = (slug: unknown): string =>
-  slugKey(String(slug))
-    .split('-')
-    .filter((part) => part !== '')
-    .join('-');
+const comparableSlug = (slug: unknown): string => trimCharacters(slugKey(String(slug)).replace(/-+/g, '-'), '-');
 
 /**
  * WordPress cleans a wanted slug before it searches: `a!b` would find `ab`. `%` and `-` become empty and

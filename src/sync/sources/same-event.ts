@@ -106,11 +106,7 @@ function isBeginOf({ name, city }: Place, { name: long }: Place): boolean {
 }
 
 /** `62701 Springfield` without its postcode. */
-const withoutNumbers = (part: string): string =>
-  part
-    .split(' ')
-    .filter((word) => !/\d/.test(word))
-    .join(' ');
+const withoutNumbers = (part: string): string => part.replace(/[^ ]+/g, (word) => (/\d/.test(word) ? '' : word));
 
 /** Letters and digits, folded: `Jazz &amp; Blues!` is `jazzblues`. */
 export const letters = (html: string): string => fold(foldName(html)).replace(/[^\p{L}\p{N}]+/gu, '');
