@@ -130,6 +130,8 @@ export class Peers implements PeersPort {
     if (news.length > 0) void this.#publish(news);
   }
 
+  // `PeersPort` describes `tell`, `consistencyToken` and `reaches`.
+
   async tell<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T> {
     const published = this.#publish(records);
     return this.#reread(records, read).finally(() => published);
@@ -263,7 +265,8 @@ export class Peers implements PeersPort {
     this.#setConnected(true);
     // An end before what is applied here: Redis was emptied. A gateway that has applied none cannot compare: it polls.
     const isLost = compareIds(end, this.#applied) < 0 || this.#applied === STREAM_START;
-    if (isLost || this.#lostUntil !== undefined) this.#lostUntil = end;
+    const hasStillToPoll = this.#lostUntil !== undefined;
+    if (isLost || hasStillToPoll) this.#lostUntil = end;
   }
 
   /** Runs `read`, which fetches these records. `changed` tells no other gateway what `read` changes of them. */

@@ -94,7 +94,7 @@ export class ChangeBatch {
     }
   }
 
-  /** False if there is none, neither stored nor withheld. */
+  /** False if there is none, neither stored nor withheld. It is never both. */
   #endPost(kind: PostKind, id: number, isTrashed: boolean): boolean {
     const stored = getRecord<PostKind>(this.#db, kind, id);
     const before = stored ?? this.#takeWithheld(kind, id);

@@ -84,6 +84,7 @@ async function refreshNewest(context: SyncContext, kindMapping: KindMapping): Pr
 async function deleteFew(context: SyncContext, kindMapping: KindMapping, total: number): Promise<boolean> {
   const { extraInTotal } = context.memory.kinds[kindMapping.kind];
   if (extraInTotal === undefined) return false;
+  // Of 41 that are held and 40 that should be, one was deleted.
   const surplus = heldCount(context, kindMapping) - (total - extraInTotal);
   if (surplus < 1 || surplus > MAX_SEARCHED_DELETIONS) return false;
   const readFrom = async (offset: number) => {

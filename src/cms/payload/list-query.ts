@@ -136,7 +136,9 @@ function statusQuery(
   const withTrashed = trash && (statuses === 'all' || statuses?.includes('trash') === true);
   const parameters = withTrashed ? { trash: true } : {};
   const wanted = statuses ?? ['publish'];
-  if (wanted === 'all' || (!drafts && wanted.includes('publish'))) return { conditions: [], parameters };
+  // Without drafts, all that is saved is published.
+  const isEverything = wanted === 'all' || (!drafts && wanted.includes('publish'));
+  if (isEverything) return { conditions: [], parameters };
   const stored = new Set(drafts ? wanted.flatMap((status) => payloadStatusOf(spec, status) ?? []) : []);
   const alternatives: Query[] = [];
   if (stored.size > 0) alternatives.push({ '[_status][in]': [...stored].join(',') });
@@ -152,8 +154,8 @@ const numbered = (prefix: string, conditions: readonly Query[]): Query =>
   );
 
 /**
- * Payload knows pages only. For an offset that is no multiple of the limit, this finds the smallest page that contains
- * the wanted part: one request, so that no change of the list comes between two.
+ * Payload knows pages only. So ten records from offset 15 are asked for as the second page of 13, without the first two
+ * of it: the smallest page that has them all. With two requests, the list could change in between.
  */
 export function payloadPage(request: Pick<ListRequest, 'limit' | 'offset' | 'page'>) {
   const { limit = DEFAULT_LIMIT, offset, page = 1 } = request;
