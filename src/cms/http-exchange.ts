@@ -14,10 +14,9 @@ interface HttpResponse {
   bytes: Buffer;
 }
 
-const SAFE_METHODS = new Set(['GET', 'OPTIONS']);
 const decompress = promisify(gunzip);
 
-export const isWrite = (method: string): boolean => !SAFE_METHODS.has(method);
+export const isWrite = (method: string): boolean => method !== 'GET' && method !== 'OPTIONS';
 
 export const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
 
