@@ -106,9 +106,8 @@ export function createHostResolver(servers?: readonly string[], options = DNS): 
     const resolver = new Resolver(options);
     if (servers) resolver.setServers(servers);
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    return answers.flatMap((answer, i) =>
-      answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family: i === 0 ? 4 : 6 })) : [],
-    );
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    return addresses.map((address) => ({ address, family: isIP(address) }));
   };
 }
 

@@ -116,12 +116,10 @@ type SavedTable = [field: LinkField['field'], idOf: [number, number][], storedId
 
 function loadLinkTables(replica: Replica): LinkTables {
   const tables = readState<SavedTable[]>(replica, STATE_KEYS.linkTables, []);
-  return Object.fromEntries(
-    tables.map(([field, idOf, storedIdOf]) => [
-      field,
-      { idOf: new Map(idOf), storedIdOf: new Map(storedIdOf), notFound: new Set<number>() },
-    ]),
-  );
+  const loaded = tables.map(([field, idOf, storedIdOf]) => {
+    return [field, { idOf: new Map(idOf), storedIdOf: new Map(storedIdOf), notFound: new Set<number>() }] as const;
+  });
+  return Object.fromEntries(loaded);
 }
 
 export function linkTablesState(tables: LinkTables): Record<string, string> {
