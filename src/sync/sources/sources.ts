@@ -46,8 +46,8 @@ interface SavedState {
   remarks: Remark[];
 }
 
-/** A source, the loop that reads it, and what this remembers. */
-interface SourceLoop {
+/** A source, the loop that reads it, and what the loop remembers. */
+interface SourceState {
   readonly named: NamedSource;
   readonly loop: PollLoop;
   failures: number;
@@ -68,7 +68,7 @@ const MAX_SHOWN_MERGES = 100;
 export class Sources {
   readonly #options: SourcesOptions;
   readonly #nowMs: () => number;
-  readonly #loops: readonly SourceLoop[];
+  readonly #states: readonly SourceState[];
   readonly #stopping = new AbortController();
   readonly #reads = bulkhead(MAX_READS, Infinity);
   /** Combining runs one at a time, and not beside the storing of a snapshot. */
@@ -79,34 +79,34 @@ export class Sources {
   constructor(options: SourcesOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? Date.now;
-    this.#loops = options.sources.map((named) => {
+    this.#states = options.sources.map((named) => {
       const loop = new PollLoop({
-        poll: () => this.#reads.execute(() => this.#read(each)),
-        pauseMs: () => this.#pauseMs(each.failures),
+        poll: () => this.#reads.execute(() => this.#read(state)),
+        pauseMs: () => this.#pauseMs(state.failures),
         clockMs: () => performance.now(),
         signal: this.#stopping.signal,
       });
-      const each: SourceLoop = { named, loop, failures: 0, problem: undefined, isRead: false, isDoubted: false };
-      return each;
+      const state: SourceState = { named, loop, failures: 0, problem: undefined, isRead: false, isDoubted: false };
+      return state;
     });
   }
 
   start(): void {
     void this.#options.whenComplete().then(() => {
-      for (const { loop } of this.#loops) loop.start();
+      for (const { loop } of this.#states) loop.start();
       // What the replica has of sources that the settings name no more is deleted. Each loop does so after a read.
-      if (this.#loops.length === 0) void this.#combine().catch(() => undefined);
+      if (this.#states.length === 0) void this.#combine().catch(() => undefined);
     });
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all(this.#loops.map(({ loop }) => loop.stop()));
+    await Promise.all(this.#states.map(({ loop }) => loop.stop()));
   }
 
   /** True once each has been read, or could not be. */
   isRead(): boolean {
-    return this.#loops.every(({ isRead }) => isRead);
+    return this.#states.every(({ isRead }) => isRead);
   }
 
   /**
@@ -115,7 +115,7 @@ export class Sources {
    */
   status() {
     const { replica } = this.#options;
-    const sources = this.#loops.map(({ named, problem }) => {
+    const sources = this.#states.map(({ named, problem }) => {
       const { readMs, remarks = [] } = this.#saved(named) ?? {};
       return { name: named.name, ...countSourceEvents(replica.db, named.name), remarks, readMs, problem };
     });
@@ -128,44 +128,44 @@ export class Sources {
   }
 
   /** Reads the source, stores what it says, and combines. Resolves with true if that succeeded. Never rejects. */
-  async #read(each: SourceLoop): Promise<boolean> {
+  async #read(state: SourceState): Promise<boolean> {
     const { observe, replica } = this.#options;
-    const { named } = each;
+    const { named } = state;
     const startedMs = performance.now();
     let problem: string | undefined;
     try {
       this.#stopping.signal.throwIfAborted();
-      const previous = each.isDoubted ? undefined : this.#saved(named)?.validators;
+      const previous = state.isDoubted ? undefined : this.#saved(named)?.validators;
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
       const snapshot = await named.source.read(previous, signal);
-      // Nothing changed: saved with the present time. It is there, because its validators were sent.
+      // Nothing changed since the answer that was saved: it is saved again, with the present time.
       if (snapshot === undefined) this.#save(named, this.#saved(named)!);
-      // A doubted answer is no failure: the next read is after the interval.
-      else problem = await this.#work.execute(() => this.#storeUnlessDoubted(each, snapshot));
+      else problem = await this.#work.execute(() => this.#storeUnlessDoubted(state, snapshot));
       if (problem === undefined) await this.#combine();
-      each.failures = 0;
+      // A doubted answer is no failure: the next read is after the interval.
+      state.failures = 0;
     } catch (error) {
       if (this.#stopping.signal.aborted) return false;
-      each.failures += 1;
+      state.failures += 1;
       // The address may be a secret.
       problem = String(error instanceof Error ? error.message : error).replaceAll(sourceAddress(named), 'its address');
     }
-    each.problem = problem;
-    each.isRead = true;
+    state.problem = problem;
+    state.isRead = true;
     const { events } = countSourceEvents(replica.db, named.name);
     observe({ type: 'source-read', source: named.name, events, problem, durationMs: performance.now() - startedMs });
     return problem === undefined;
   }
 
   /** Resolves with why the answer is not believed, if it is not. */
-  async #storeUnlessDoubted(each: SourceLoop, snapshot: SourceSnapshot): Promise<string | undefined> {
-    const { named } = each;
+  async #storeUnlessDoubted(state: SourceState, snapshot: SourceSnapshot): Promise<string | undefined> {
+    const { named } = state;
     const known = snapshot.isPartial ? [] : sourceKeys(this.#options.replica.db, named.name);
     const now = new Set(snapshot.events.map(({ key }) => key));
     const gone = known.filter((key) => !now.has(key));
     // A calendar that lost more than half of its events may be broken. Doubted once, believed the second time.
-    each.isDoubted = !each.isDoubted && known.length >= FEW_EVENTS && gone.length > known.length / 2;
-    if (each.isDoubted)
+    state.isDoubted = !state.isDoubted && known.length >= FEW_EVENTS && gone.length > known.length / 2;
+    if (state.isDoubted)
       return `${gone.length} of ${known.length} events are gone: they stay until the source is read once more`;
     await this.#store(named, snapshot, gone);
     return undefined;
