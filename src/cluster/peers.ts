@@ -123,9 +123,10 @@ export class Peers implements PeersPort {
   /** The replica has changed. The peers are told, unless they know: during the initial sync each reads everything. */
   changed(records: readonly ChangedRecord[]): void {
     if (!this.#sync.state().complete) return;
-    // Each reads the sources itself. A venue that is text inside events has no collection: each reads the event again.
+    // Each gateway reads the sources itself. A venue that is text inside events has no collection: its event is told.
     const ofCms = records.filter(({ kind, id }) => id < FIRST_SOURCE_ID && specOf(this.#options.mapping, kind));
     const isReread = this.#isReread.getStore();
+    // The peers know what an entry names. What else a `#reread` changes, such as the events of a deleted term, is told.
     const news = ofCms.filter((record) => !isReread || !this.#rereading.has(nameOf(record)));
     if (news.length > 0) void this.#publish(news);
   }

@@ -29,7 +29,7 @@ export interface CmsClientOptions {
   dispatcher?: Dispatcher | undefined;
 }
 
-/** What a request sends beside its path. */
+/** What a request sends beside its path, and whether it is repeated. */
 export interface RequestParts {
   query?: Query;
   json?: CmsRecord;

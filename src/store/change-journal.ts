@@ -160,8 +160,8 @@ export class ChangeJournal {
   }
 
   /**
-   * The numbers in this file for a reader with this position. Example: gateway 1 has changes 1 to 50 in epoch A, makes a
-   * backup, and goes on to 80. The backup is restored, and opens as epoch B after 50. Gateway 2 has only epoch C.
+   * The numbers in this file for a reader with this position. Example: gateway 1 has changes 1 to 50 in epoch A, makes
+   * a backup, and goes on to 80. The backup is restored, and opens as epoch B after 50. Gateway 2 has only epoch C.
    *
    *   position                        in the restored file    at gateway 2
    *   number 40 of A, scanS 1000      40                      the last change noted before second 1000

@@ -162,9 +162,9 @@ interface EventRows {
 }
 
 /**
- * The condition that decides which rows are read, each of which the other conditions then look at. Undefined: all events
- * that lists show are read. `event_link` repeats an event's times and flags for each of its links; `e.kind = 3` are
- * those to venues.
+ * The condition that decides which rows are read, each of which the other conditions then look at. Undefined: all
+ * events that lists show are read. `event_link` repeats an event's times and flags for each of its links; `e.kind = 3`
+ * are those to venues.
  *
  *     venue=12&categories=8   FROM event_link e WHERE e.kind = 3 AND e.target_id = 12 AND e.id IN (links of category 8)
  *     venue=12&orderby=title  FROM event e WHERE e.id IN (links of venue 12)

@@ -129,8 +129,8 @@ export class Sync {
 
   /**
    * Fetches or deletes records and images that are known to have changed: from a webhook, from a write (`fetchWritten`)
-   * or from another gateway (`fetchPeerChanges`). Resolves with true if that succeeded; otherwise the next poll that succeeds
-   * does it. Never rejects.
+   * or from another gateway (`fetchPeerChanges`). Resolves with true if that succeeded; otherwise the next poll that
+   * succeeds does it. Never rejects.
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean> {
     const kinds = new Set(changes.map(({ kind }) => kind));
@@ -182,8 +182,8 @@ export class Sync {
     if (withScan) restartScan(this.#context.memory);
     // If it is not live, the sync polls anyway, with pauses after failures.
     if (this.state().phase !== 'live' || !(await this.poll())) return false;
-    // The journal may lack what was deleted meanwhile. Example: gateway A created event 12 and deleted it, and Redis was
-    // emptied. This gateway B never had it. A client that comes from A to B reads everything again.
+    // The journal may lack what was deleted meanwhile. Example: gateway A created event 12 and deleted it, and Redis
+    // was emptied. This gateway B never had it. A client that comes from A to B reads everything again.
     this.#context.replica.journal.noteMissed();
     return true;
   }

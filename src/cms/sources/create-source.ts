@@ -1,4 +1,4 @@
-// Makes the reader of the source that the settings name: by the address of an iCalendar file or that of another API (`events`).
+// Makes the reader of the source that the settings name: of an iCalendar file, or of another API (`events`).
 
 import type { SourceSettings } from '../../config-schema.ts';
 import { createEventsSource } from './events-api.ts';
