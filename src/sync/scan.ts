@@ -82,9 +82,9 @@ export async function continueScan(context: SyncContext): Promise<void> {
   memory.scan ??= await startIfDue(context);
   const { scan } = memory;
   if (!scan || !(await scanCollections(context, scan))) return;
-  const { lastImageId: last } = scan;
+  const readImages = () => scanImages(context, scan.lastImageId, PAGES_PER_COLLECTION);
   // Undefined: all images were read, or the site refuses to show them.
-  const lastImageId = await noteIfUnreadable(context, 'media', () => scanImages(context, last, PAGES_PER_COLLECTION));
+  const lastImageId = await noteIfUnreadable(context, 'media', readImages);
   // `restartScan` was called meanwhile.
   if (memory.scan !== scan) return;
   if (lastImageId !== undefined) {
