@@ -51,10 +51,8 @@ export const getImage = (visible: VisibleRecords, id: number): ImageRecord | und
 
 /** The stamps of the records that exist, by id: one query to compare a whole page of the CMS's records. */
 export function stampsById(db: Database, kind: Kind, ids: readonly number[]): Map<number, RecordStamp> {
-  const stamps = db.all<RecordStamp>(
-    sql`SELECT ${stampOf(kind)} FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`,
-  );
-  return new Map(stamps.map((stamp) => [stamp.id, stamp]));
+  const query = sql`SELECT ${stampOf(kind)} FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`;
+  return new Map(db.all<RecordStamp>(query).map((stamp) => [stamp.id, stamp]));
 }
 
 /**

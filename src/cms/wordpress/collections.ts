@@ -83,9 +83,8 @@ export function createCollections(call: RestCall): Collections {
         ifRejected(() => ({ created: undefined })),
       );
       if (!Array.isArray(created)) return undefined;
-      return created
-        .map(objectOrEmpty)
-        .map(({ collection, id }) => ({ collection: String(collection), id: Number(id) }));
+      const records = created.map(objectOrEmpty);
+      return records.map(({ collection, id }) => ({ collection: String(collection), id: Number(id) }));
     },
 
     async exists(id, options) {

@@ -59,9 +59,9 @@ export class KnownEvents {
   add(event: Comparable): void {
     const known = { event, sources: new Set([event.source]) };
     for (const key of event.keys) {
-      const others = this.#byKey.get(key);
-      if (others && others.length < MAX_OF_KEY) others.push(known);
-      else if (!others) this.#byKey.set(key, [known]);
+      const others = this.#byKey.get(key) ?? [];
+      this.#byKey.set(key, others);
+      if (others.length < MAX_OF_KEY) others.push(known);
     }
   }
 }
