@@ -132,7 +132,6 @@ export class Peers implements PeersPort {
   }
 
   // `PeersPort` describes `tell`, `consistencyToken` and `reaches`.
-
   async tell<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T> {
     const published = this.#publish(records);
     return this.#reread(records, read).finally(() => published);

@@ -217,9 +217,7 @@ export class ChangeJournal {
     this.#db.changed();
   }
 
-  // The methods below run inside the transaction of the writer.
-
-  /** Replaces the record's earlier entry. */
+  /** Replaces the record's earlier entry. This and the methods below run inside the transaction of the writer. */
   add(kind: Kind, id: number, change: ChangeType, cancelled?: CancelledEvent): void {
     const number = this.#headNumber() + 1;
     const known = this.#rowOf(kind, id);

@@ -192,11 +192,11 @@ const NAMED_OF_TERMS = 'manage_terms';
  *
  *     {edit_posts: 'edit_events', ...}          edit_events
  *     {edit_posts: false, ...}                  do_not_allow, which no account has
- *     no edit_published_posts                   that: without `map_meta_cap` only the header `Allow` asks for it
- *     no edit_posts of a taxonomy               that: who writes a venue that is a term needs it
+ *     no edit_published_posts                   edit_published_posts: without `map_meta_cap` only `Allow` asks for it
+ *     no edit_posts of a taxonomy               edit_posts: who writes a venue that is a term needs it
  *
- * @throws CmsUnavailable if a name is missing that WordPress always has: who may edit posts would pass for who may edit
- * events, and the other way round
+ * @throws CmsUnavailable if a name is missing that WordPress always has: by the general one, who may edit posts would
+ * pass for who may edit events, and the other way round
  */
 function actionPermissions(names: unknown): ActionPermissions {
   const own = objectOrEmpty(names);
