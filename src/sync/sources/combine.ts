@@ -121,9 +121,9 @@ function sourceEvent({ source, ownId: id, eventJson }: SourceRow, shared: Readon
 }
 
 /**
- * The site's own public events of this start. The table has no UTC: they are looked up by wall time, and of those found
- * `startUtc` decides. The wall time is that of one of these events; or that of the site's clock, if its plugin lists
- * all events so: 12:00 in New York for 18:00 in Berlin.
+ * The site's own public events of this start. They are looked up by wall time, because the table has no UTC; of those
+ * found, `startUtc` decides. The table has an event's own wall time, as one of `events` has it: 18:00 in Berlin. If the
+ * site's plugin lists all events by the site's clock, it has 12:00 in New York.
  */
 function siteEventsAt({ db, site }: Pass, startUtc: string, events: readonly Comparable[]): Comparable[] {
   const isListedBySite = site.settings?.timezoneMode === 'site';

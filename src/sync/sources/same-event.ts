@@ -15,6 +15,7 @@ export interface Comparable {
   id: number;
   /** `''`: the CMS. Two events of one calendar are never the same. */
   source: string;
+  /** Its wall time. */
   start: string;
   startUtc: string;
   /** What it may have in common with another event: `uid …`, `url …`, `title …`. */
