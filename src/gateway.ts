@@ -9,7 +9,7 @@ import type { Peers } from './cluster/peers.ts';
 import { createNoCms, NO_CMS, siteWithoutCms } from './cms/none/none.ts';
 import { IdMap } from './cms/payload/ids.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
-import { openSource } from './cms/sources/open-source.ts';
+import { createSource } from './cms/sources/create-source.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { adminUrl, basicCredentialsOf, publicUrlOf, siteUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
@@ -253,7 +253,7 @@ export class Gateway {
     const site = () => ownSite ?? sync.site();
     const options = { allowPrivate: settings.privateSources, timezone: () => site().timezone };
     return new Sources({
-      sources: sources.map((each) => ({ ...each, source: openSource(each, options) })),
+      sources: sources.map((each) => ({ ...each, source: createSource(each, options) })),
       replica,
       site,
       whenComplete: () => (ownSite ? Promise.resolve() : sync.whenComplete()),

@@ -1,6 +1,6 @@
 // Reads a source once for a command, and words what the gateway leaves out or changes.
 
-import { openSource } from '../cms/sources/open-source.ts';
+import { createSource } from '../cms/sources/create-source.ts';
 import { READ_TIMEOUT_MS, type Remark, type SourceSnapshot } from '../cms/sources/source.ts';
 import { sourceAddress } from '../config.ts';
 import type { SourceSettings } from '../config-schema.ts';
@@ -11,7 +11,7 @@ export async function readSource(
   allowPrivate: boolean,
   timezone: string,
 ): Promise<SourceSnapshot | string> {
-  const source = openSource(settings, { allowPrivate, timezone: () => timezone });
+  const source = createSource(settings, { allowPrivate, timezone: () => timezone });
   try {
     // Without validators there is always a snapshot.
     return (await source.read(undefined, AbortSignal.timeout(READ_TIMEOUT_MS)))!;

@@ -123,13 +123,15 @@ export class Peers implements PeersPort {
   /** The replica has changed. The peers are told, unless they know: during the initial sync each reads everything. */
   changed(records: readonly ChangedRecord[]): void {
     if (!this.#sync.state().complete) return;
-    // Each reads the sources itself. A venue that is text inside events has no collection: each reads the event again.
+    // Each gateway reads the sources itself. A venue that is text inside events has no collection: its event is told.
     const ofCms = records.filter(({ kind, id }) => id < FIRST_SOURCE_ID && specOf(this.#options.mapping, kind));
     const isReread = this.#isReread.getStore();
+    // The peers know what an entry names. What else a `#reread` changes, such as the events of a deleted term, is told.
     const news = ofCms.filter((record) => !isReread || !this.#rereading.has(nameOf(record)));
     if (news.length > 0) void this.#publish(news);
   }
 
+  // `PeersPort` describes `tell`, `consistencyToken` and `reaches`.
   async tell<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T> {
     const published = this.#publish(records);
     return this.#reread(records, read).finally(() => published);
@@ -244,8 +246,10 @@ export class Peers implements PeersPort {
     const keys = this.#keysOf(entries);
     const isEverything = keys.has(EVERYTHING);
     const records = this.#recordsOf(keys);
-    const read = () => this.#sync.fetchTold(records);
-    if (this.#sync.state().failures > 0 || !(await this.#reread(records, read))) return false;
+    const read = () => this.#sync.fetchPeerChanges(records);
+    // A CMS that fails is left to the polls, which come after ever longer pauses.
+    if (this.#sync.state().failures > 0) return false;
+    if (!(await this.#reread(records, read))) return false;
     if ((hasGap || isEverything) && !(await this.#sync.pollForLostEntries(isEverything))) return false;
     this.#markApplied(entries.at(-1)!.id, entries.length);
     return true;
@@ -261,7 +265,8 @@ export class Peers implements PeersPort {
     this.#setConnected(true);
     // An end before what is applied here: Redis was emptied. A gateway that has applied none cannot compare: it polls.
     const isLost = compareIds(end, this.#applied) < 0 || this.#applied === STREAM_START;
-    if (isLost || this.#lostUntil !== undefined) this.#lostUntil = end;
+    const hasStillToPoll = this.#lostUntil !== undefined;
+    if (isLost || hasStillToPoll) this.#lostUntil = end;
   }
 
   /** Runs `read`, which fetches these records. `changed` tells no other gateway what `read` changes of them. */

@@ -52,7 +52,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
 
   /**
    * Keeps a connection of `callers` free for other accounts: of three, one account uses two at most (of one, that one).
-   * If `queue` has 50 places, 25 more of its calls wait here, and others are `busy`. `run` then enters that queue.
+   * Half a queue of its further calls wait here, and any more are `busy`. `run` then enters the queue of `callers`.
    */
   async function runForAccount<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
     const half = Math.ceil(queue / 2);

@@ -29,7 +29,7 @@ export interface CmsClientOptions {
   dispatcher?: Dispatcher | undefined;
 }
 
-/** What a request sends beside its path. */
+/** What a request sends beside its path, and whether it is repeated. */
 export interface RequestParts {
   query?: Query;
   json?: CmsRecord;
@@ -117,11 +117,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
       : parseResponse(method, httpResponse, expect);
   }
 
-  function requestWithRetries(
-    request: CmsRequest,
-    httpRequest: Dispatcher.RequestOptions,
-    signal: AbortSignal,
-  ): Promise<CmsResponse> {
+  function requestWithRetries(request: CmsRequest, httpRequest: Dispatcher.RequestOptions, signal: AbortSignal) {
     const breaker = breakers[request.bulkhead ?? 'sync'];
     const isWorthARetry = handleWhen((error) => isTransient(error, request.callerAsksForFewer));
     const retries = retry(isWorthARetry, {
@@ -207,7 +203,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
  *   any other 5xx                             3
  *   429, not JSON, too large                  1
  *
- * So such a list counts 1 + 3 failures, and the fifth in a row would open the circuit breaker.
+ * The circuit breaker opens at five failures in a row (bulkhead.ts): the list of the third line makes four.
  */
 function isTransient(error: unknown, callerAsksForFewer = false): boolean {
   if (!(error instanceof CmsUnavailable)) return false;

@@ -14,10 +14,9 @@ interface HttpResponse {
   bytes: Buffer;
 }
 
-const SAFE_METHODS = new Set(['GET', 'OPTIONS']);
 const decompress = promisify(gunzip);
 
-export const isWrite = (method: string): boolean => !SAFE_METHODS.has(method);
+export const isWrite = (method: string): boolean => method !== 'GET' && method !== 'OPTIONS';
 
 export const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
 
@@ -148,8 +147,8 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
   const response = { ...httpResponse, status: effectiveStatus(httpResponse.status, json) };
   const { status, headers } = response;
   if (status >= 500 || status === 429) {
-    const isOwn = status !== 429 && !PROXY_STATUSES.has(status) && isRejection(json);
-    if (isWriteCall && isOwn) return { ...response, json };
+    const isRejected = status !== 429 && !PROXY_STATUSES.has(status) && isRejection(json);
+    if (isWriteCall && isRejected) return { ...response, json };
     // A rate limiter, and WordPress in maintenance mode, respond before the write starts.
     const isEarly = status === 429 || (status === 503 && errorCode(json) !== undefined);
     throw new CmsUnavailable('status', `The CMS answered with status ${status}.`, {

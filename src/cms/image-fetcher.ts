@@ -58,22 +58,14 @@ const overloadedError = (): ApiError =>
     headers: { 'Retry-After': '5' },
   });
 
-const ascii = (bytes: Uint8Array, from: number, to: number): string =>
-  Buffer.from(bytes.subarray(from, to)).toString('latin1');
-
-/** An ISO media file with an AVIF brand, as major or compatible brand. */
-const isAvif = (bytes: Uint8Array): boolean => /^ftyp(?:.{4})*?avi[fs]/s.test(ascii(bytes, 4, 64));
-
-const IMAGE_TYPES: readonly { mimeType: string; extension: string; matches: (bytes: Uint8Array) => boolean }[] = [
-  { mimeType: 'image/png', extension: 'png', matches: (bytes) => ascii(bytes, 0, 8) === '\x89PNG\r\n\x1a\n' },
-  { mimeType: 'image/jpeg', extension: 'jpg', matches: (bytes) => ascii(bytes, 0, 3) === '\xff\xd8\xff' },
-  { mimeType: 'image/gif', extension: 'gif', matches: (bytes) => /^GIF8[79]a$/.test(ascii(bytes, 0, 6)) },
-  {
-    mimeType: 'image/webp',
-    extension: 'webp',
-    matches: (bytes) => ascii(bytes, 0, 4) === 'RIFF' && ascii(bytes, 8, 12) === 'WEBP',
-  },
-  { mimeType: 'image/avif', extension: 'avif', matches: isAvif },
+/** Types by the beginning of a file, 64 bytes as Latin-1. */
+const IMAGE_TYPES: readonly { mimeType: string; extension: string; matches: (start: string) => boolean }[] = [
+  { mimeType: 'image/png', extension: 'png', matches: (start) => start.startsWith('\x89PNG\r\n\x1a\n') },
+  { mimeType: 'image/jpeg', extension: 'jpg', matches: (start) => start.startsWith('\xff\xd8\xff') },
+  { mimeType: 'image/gif', extension: 'gif', matches: (start) => /^GIF8[79]a/.test(start) },
+  { mimeType: 'image/webp', extension: 'webp', matches: (start) => /^RIFF.{4}WEBP/s.test(start) },
+  // An ISO media file with an AVIF brand, as major or compatible brand.
+  { mimeType: 'image/avif', extension: 'avif', matches: (start) => /^.{4}ftyp(?:.{4})*?avi[fs]/s.test(start) },
 ];
 
 /**
@@ -86,7 +78,8 @@ async function fetchImage(text: string, get: typeof getPublic): Promise<FetchedI
   const response = await get(text, request).catch(() => undefined);
   if (!response) return undefined;
   const { url, bytes } = response;
-  const type = IMAGE_TYPES.find(({ matches }) => matches(bytes));
+  const start = bytes.toString('latin1', 0, 64);
+  const type = IMAGE_TYPES.find(({ matches }) => matches(start));
   return type && { bytes, mimeType: type.mimeType, filename: `${filenameOf(url)}.${type.extension}` };
 }
 

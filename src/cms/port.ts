@@ -23,9 +23,9 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
 export type CmsRecord = Record<string, unknown>;
 
 /**
- * Property with the CMS's own status, such as `expired`, of a record whose `status` the adapter sets to `publish`. A
- * single read and the lists of an account show such a record. WordPress leaves it out of the lists of visitors, unless
- * a plugin of the site adds it: the replica has it only then, or if the sync reads as an account (`upstream.readAs`).
+ * Property with the CMS's own status, such as `expired`, of a record whose `status` the adapter sets to `publish`.
+ * WordPress shows such a record in a single read, and in the lists of an account. Visitors find it in lists only if a
+ * plugin of the site adds it. So the replica has it then, or if the sync reads as an account (`upstream.readAs`).
  */
 export const CMS_STATUS = 'calendar_gateway_status';
 
@@ -129,8 +129,12 @@ export const MEDIA = plainCollection('media', 'posts');
 export type CmsView = 'public' | 'reader' | 'editor';
 
 /**
- * Which fields come back. `time`: id and modification time. `stamp`: these and the status, which show that event 12
- * changed (`RecordStamp`). `mapped`: those of the mapping, read of event 12 then. `slug`: id and slug. Default: all.
+ * Which fields come back; by default all.
+ *
+ *   time     id and modification time
+ *   stamp    these and the status: they show that event 12 changed (`RecordStamp`)
+ *   mapped   those of the mapping: they are read of event 12 then
+ *   slug     id and slug
  */
 export type Detail = 'id' | 'time' | 'stamp' | 'slug' | 'mapped';
 
@@ -186,9 +190,12 @@ export interface RecordForm {
 export type Query = Record<string, string | number | boolean>;
 
 /**
- * A class of calls that share connections, queue and circuit breaker, so that no class can starve
- * the others. `anonymous`: caused by anonymous callers. `logins`: checks of credentials that did not come from this IP
- * address within the last day. `callers`: with the credentials of an account. `sync`: the gateway's own.
+ * A class of calls that share connections, queue and circuit breaker, so that no class can starve the others:
+ *
+ *   anonymous   caused by anonymous callers
+ *   logins      checks of credentials that did not come from this IP address within the last day
+ *   callers     with the credentials of an account
+ *   sync        the gateway's own
  */
 export type BulkheadName = 'anonymous' | 'logins' | 'callers' | 'sync';
 

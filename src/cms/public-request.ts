@@ -8,6 +8,7 @@ import { readAtMost } from './http-exchange.ts';
 
 /** Resolves a host name's addresses; none if it has none. */
 type ResolveHost = (hostname: string) => Promise<{ address: string; family: number }[]>;
+type AddressCheck = (address: string) => boolean;
 
 export interface PublicRequest {
   /** Sent to every host of a chain of redirects, with a `user-agent`: no credentials. */
@@ -22,7 +23,7 @@ export interface PublicRequest {
   /** Default: only 80 for http and 443 for https. Others belong to other services, which clients must not probe. */
   anyPort?: boolean;
   /** Default: public addresses only. */
-  isAllowedAddress?: (address: string) => boolean;
+  isAllowedAddress?: AddressCheck;
   /** Default: the DNS servers of this machine. */
   resolve?: ResolveHost;
 }
@@ -85,7 +86,7 @@ export async function getPublic(text: string, options: PublicRequest): Promise<P
 }
 
 /** Checks hosts that are IP addresses here, since these never reach the resolver. @throws PublicRequestError */
-export function checkUrl(url: URL, anyPort: boolean, isAllowedAddress: (address: string) => boolean): void {
+export function checkUrl(url: URL, anyPort: boolean, isAllowedAddress: AddressCheck): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new PublicRequestError(`${url.protocol} is neither http: nor https:`);
   if (url.username !== '' || url.password !== '') throw new PublicRequestError('an address with a password');
@@ -106,19 +107,15 @@ export function createHostResolver(servers?: readonly string[], options = DNS): 
     const resolver = new Resolver(options);
     if (servers) resolver.setServers(servers);
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    return answers.flatMap((answer, i) =>
-      answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family: i === 0 ? 4 : 6 })) : [],
-    );
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    return addresses.map((address) => ({ address, family: isIP(address) }));
   };
 }
 
 export const resolveHost = createHostResolver();
 
 /** Creates a `lookup` for connections that fails if any address of the name is not allowed. */
-export function createCheckedLookup(
-  resolve: ResolveHost,
-  isAllowedAddress: (address: string) => boolean,
-): LookupFunction {
+export function createCheckedLookup(resolve: ResolveHost, isAllowedAddress: AddressCheck): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(
       (addresses) => {

@@ -34,9 +34,9 @@ export class Push {
   }
 
   /**
-   * Sends what is due, unless another gateway of the cluster has the lease (`ReceiverOptions`). Resolves once every
-   * receiver has answered, or has failed. A tick may come while one still sends: `run` then returns the same promise.
-   * If the lease is lost by then, this receiver ends after its request, because it asks `#hasLease` before each.
+   * Sends what is due, unless another gateway of the cluster has the lease. Resolves once every receiver has answered,
+   * or has failed. A tick may come while one still sends: if the lease is lost by then, that receiver ends after its
+   * request, because it asks `#hasLease` before each.
    */
   async tick(): Promise<void> {
     const { lease, isReady } = this.#options;

@@ -101,10 +101,7 @@ export class Receiver {
     return this.#sending;
   }
 
-  /**
-   * Another gateway sends: it knows the position from now on. A request that is under way still counts if it is
-   * accepted. At worst the other gateway repeats it.
-   */
+  /** Another gateway sends from now on. At worst it repeats the request that is under way here. */
   leave(): void {
     this.#position = this.#read = this.#due = this.#build = undefined;
   }
@@ -116,35 +113,42 @@ export class Receiver {
   }
 
   async #sendAll(hasLease: () => boolean): Promise<void> {
+    const { quietS } = this.#settings;
     while (hasLease() && !this.#stopping.signal.aborted) {
-      this.#due ??= this.#readOn();
+      this.#due ??= quietS === undefined ? this.#nextMessage() : this.#nextBuild(quietS);
       if (!this.#due || !(await this.#deliver(this.#due))) return;
     }
   }
 
-  /** Reads pages of the journal until one has a wanted change, for a build hook all. Undefined: nothing is due. */
-  #readOn(): Due | undefined {
-    const { replica, nowMs } = this.#options;
-    const { kinds, quietS } = this.#settings;
-    const isBuildHook = quietS !== undefined;
+  /** Reads the journal to its end, and yields each page with a change that the receiver wants. */
+  *#readPages() {
+    const { journal } = this.#options.replica;
     for (let hasMore = true; hasMore; ) {
       const from = this.#read ?? this.#keptPosition();
-      const page = from && replica.journal.since(from, BATCH);
-      const position = page?.next ?? replica.journal.head();
+      const page = from && journal.since(from, BATCH);
+      const position = page?.next ?? journal.head();
       this.#read = position;
       hasMore = page?.hasMore === true;
       // Undefined: there is no position yet, or the journal has lost what came after it. The message then is a reset.
-      const wanted = page?.entries.filter(({ kind }) => kinds?.includes(kind) ?? true);
-      if (wanted?.length === 0) continue;
-      if (!isBuildHook) return { message: messageOf(wanted, position, nowMs()), position };
-      this.#build = buildTimes(this.#build, quietS, nowMs());
+      const wanted = page?.entries.filter(({ kind }) => this.#settings.kinds?.includes(kind) ?? true);
+      if (wanted?.length !== 0) yield { wanted, position };
     }
-    const position = this.#read!;
+  }
+
+  #nextMessage(): Due | undefined {
+    const [page] = this.#readPages();
+    if (page) return { message: messageOf(page.wanted, page.position, this.#options.nowMs()), position: page.position };
     // The receiver wants none of the changes since its position.
-    if (!isBuildHook && position.number !== this.#position?.number) this.#keep(position);
-    if (!this.#build || nowMs() < this.#build.dueMs) return undefined;
+    if (this.#read!.number !== this.#position?.number) this.#keep(this.#read!);
+    return undefined;
+  }
+
+  #nextBuild(quietS: number): Due | undefined {
+    const nowMs = this.#options.nowMs();
+    for (const _page of this.#readPages()) this.#build = buildTimes(this.#build, quietS, nowMs);
+    if (!this.#build || nowMs < this.#build.dueMs) return undefined;
     this.#build = undefined;
-    return { position };
+    return { position: this.#read! };
   }
 
   #keptPosition(): JournalPosition | undefined {
@@ -162,14 +166,15 @@ export class Receiver {
   }
 
   async #deliver(due: Due): Promise<boolean> {
-    const { nowMs, observe } = this.#options;
+    const { nowMs, random, observe } = this.#options;
     const startedMs = nowMs();
     const answer = await this.#send(due, startedMs);
     if (this.#stopping.signal.aborted) return false;
     const isAccepted = /^2\d\d$/.test(answer);
     const answeredMs = nowMs();
     const failures = isAccepted ? 0 : this.#last.failures + 1;
-    this.#last = { answer, answeredMs, failures, retryMs: isAccepted ? 0 : answeredMs + this.#pauseMs(failures) };
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS) * (0.5 + random() / 2);
+    this.#last = { answer, answeredMs, failures, retryMs: isAccepted ? 0 : answeredMs + pauseMs };
     if (isAccepted) {
       this.#due = undefined;
       this.#keep(due.position);
@@ -177,10 +182,6 @@ export class Receiver {
     const position = this.#position?.number ?? 0;
     observe({ type: 'push', ...this.#label, answer, failures, position, durationMs: answeredMs - startedMs });
     return isAccepted;
-  }
-
-  #pauseMs(failures: number): number {
-    return Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS) * (0.5 + this.#options.random() / 2);
   }
 
   /** The status, or a short reason for none. Never part of the address, whose path may be a secret. */

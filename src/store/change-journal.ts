@@ -23,17 +23,17 @@ export interface JournalEntry {
 /** The change, as `/changes` and outgoing webhooks tell it. */
 export const toldChange = ({ kind, id, change }: JournalEntry) => ({ kind, id, change });
 
-/**
- * What a reader has seen: all changes up to and including one. Example: a client that reads 250 changes after number
- * 100 in pages of a hundred has `number` 200 after the first page, and `first` 100 on all of them: a record created by
- * change 150 and edited by change 220 is `created` for it, and not `updated`.
- */
+/** What a reader has seen: all changes up to and including one. */
 export interface JournalPosition {
   /** Identifies one opening of the replica's file. */
   epoch: string;
   /** The change's number in that file, as it was then. */
   number: number;
-  /** The number at which a reader began who is reading several pages; otherwise the same. */
+  /**
+   * The number at which the reader began. Example: a client reads the 250 changes after number 100, in pages of a
+   * hundred. After the first page `number` is 200, and `first` is 100 on all pages: a record that change 150 created
+   * and change 220 edited is `created` for this client, and not `updated`. Without further pages it is as `number`.
+   */
   first: number;
   /**
    * The second of the CMS's clock at which the last complete scan began: the reader has seen all changes of the CMS
@@ -96,12 +96,11 @@ interface JournalRow extends Pick<JournalEntry, 'number' | 'kind' | 'id' | 'note
 const COLUMNS = raw('number, kind, id, created, deleted, noted_s AS notedS, scan_s AS scanS, cancelled');
 
 /**
- * Each opening of the file is an epoch, because a restored file uses numbers again. Example: epoch A has changes 1 to
- * 50, a backup, and 51 to 80. The restored file opens as epoch B, which notes that it begins after 50: position 40 of A
- * is its own, 70 of A counts as one of another replica. The replica's state has:
+ * Each opening of the file is an epoch, because a restored file uses numbers again. The table `journal_epoch` has the
+ * last change before each (`after`). The replica's state has:
  *
  *   journal_floor   the number of the last change that is forgotten
- *   journal_scan    the second at which the last complete scan began
+ *   journal_scan    the second at which the last complete scan began (`JournalPosition.scanS`)
  *   journal_start   the second since which no change is missing
  */
 export class ChangeJournal {
@@ -130,57 +129,73 @@ export class ChangeJournal {
     return this.#db.all(sql`SELECT ${COLUMNS} FROM change_journal WHERE ${condition} ORDER BY number LIMIT ${limit}`);
   }
 
+  #rowOf(kind: Kind, id: number): JournalRow | undefined {
+    return this.#rows(sql`kind = ${kind} AND id = ${id}`, 1)[0];
+  }
+
+  /** The position of a reader who has seen all changes. */
   head(): JournalPosition {
     const number = this.#headNumber();
     return { epoch: this.#epoch, number, first: number, scanS: this.#stateNumber('journal_scan') };
   }
 
   /**
-   * The changes after a position, or undefined if they are not known any more:
-   *
-   *   of this file            those with a higher number
-   *   of another gateway's    those that this one noticed since a scan there began (`scanS`): perhaps more, never less
-   *
-   * `entries` has each record once, with its latest change, oldest first; `next` is the position after them.
+   * The changes after a position, or undefined if some of them are not known any more. `entries` has each record once,
+   * with its latest change, oldest first; `next` is the position after them.
    */
   since(position: JournalPosition, limit: number) {
-    const isOwn = this.#isOwn(position);
-    const after = isOwn ? position.number : this.#lastBefore(position.scanS);
-    if (after === undefined || after < this.#stateNumber('journal_floor')) return undefined;
-    const rows = this.#rows(sql`number > ${after}`, limit + 1);
+    const start = this.#startOf(position);
+    if (!start || start.number < this.#stateNumber('journal_floor')) return undefined;
+    const { first } = start;
+    const rows = this.#rows(sql`number > ${start.number}`, limit + 1);
     const hasMore = rows.length > limit;
     const shown = rows.slice(0, limit);
-    const first = isOwn ? position.first : after;
-    const entries = shown.map(({ kind, id, created, deleted, ...row }): JournalEntry => {
-      const change = created > first ? 'created' : 'updated';
-      return { kind, id, change: deleted ? 'deleted' : change, number: row.number, notedS: row.notedS };
+    const entries = shown.map(({ kind, id, created, deleted, number, notedS }): JournalEntry => {
+      const change = deleted ? 'deleted' : created > first ? 'created' : 'updated';
+      return { kind, id, change, number, notedS };
     });
     if (!hasMore) return { entries, next: this.head(), hasMore };
     const { number, scanS } = shown.at(-1)!;
     return { entries, next: { epoch: this.#epoch, number, first, scanS }, hasMore };
   }
 
-  /** Whether this file had that change in that epoch. */
-  #isOwn({ epoch, number }: JournalPosition): boolean {
-    const opened = this.#db.get<{ number: number }>(sql`SELECT number FROM journal_epoch WHERE epoch = ${epoch}`);
-    if (!opened) return false;
-    const [lastOfEpoch] = this.#db.numbers(sql`
-      SELECT after FROM journal_epoch WHERE number > ${opened.number} ORDER BY number LIMIT 1`);
-    return number <= (lastOfEpoch ?? this.#headNumber());
+  /**
+   * The numbers in this file for a reader with this position. Example: gateway 1 has changes 1 to 50 in epoch A, makes
+   * a backup, and goes on to 80. The backup is restored, and opens as epoch B after 50. Gateway 2 has only epoch C.
+   *
+   *   position                        in the restored file    at gateway 2
+   *   number 40 of A, scanS 1000      40                      the last change noted before second 1000
+   *   number 70 of A, scanS 2000      as at gateway 2         the last change noted before second 2000
+   *
+   * The reader then gets some changes again, and misses none. Undefined: it could miss some.
+   */
+  #startOf(position: JournalPosition): Pick<JournalPosition, 'number' | 'first'> | undefined {
+    if (this.#hasChange(position)) return position;
+    const number = this.#lastBefore(position.scanS);
+    return number === undefined ? undefined : { number, first: number };
   }
 
-  /** The last change that was noted before this second; undefined if later ones may be missing. */
+  /** Whether this file had the change with this number in that epoch. */
+  #hasChange({ epoch, number }: JournalPosition): boolean {
+    const opened = this.#db.get<{ number: number }>(sql`SELECT number FROM journal_epoch WHERE epoch = ${epoch}`);
+    if (!opened) return false;
+    const [lastOfEpoch = this.#headNumber()] = this.#db.numbers(sql`
+      SELECT after FROM journal_epoch WHERE number > ${opened.number} ORDER BY number LIMIT 1`);
+    return number <= lastOfEpoch;
+  }
+
+  /** The last change that was noted before this second. Undefined if one that was made since then may be missing. */
   #lastBefore(second: number): number | undefined {
     const start = getState(this.#db, 'journal_start');
     if (start === undefined || second < Number(start)) return undefined;
-    const [later] = this.#rows(sql`noted_s >= ${second}`, 1);
-    return later ? later.number - 1 : this.#headNumber();
+    const [next] = this.#rows(sql`noted_s >= ${second}`, 1);
+    return next ? next.number - 1 : this.#headNumber();
   }
 
   /** Undefined unless the event moved from the public lists to the trash, and the journal remembers that. */
   cancelled(eventId: number): CancelledEvent | undefined {
-    const [row] = this.#rows(sql`kind = 'event' AND id = ${eventId}`, 1);
-    return row?.cancelled ? this.#db.parse<CancelledEvent>(row.cancelled) : undefined;
+    const { cancelled } = this.#rowOf('event', eventId) ?? {};
+    return cancelled ? this.#db.parse<CancelledEvent>(cancelled) : undefined;
   }
 
   /**
@@ -192,12 +207,12 @@ export class ChangeJournal {
   }
 
   /** A complete scan has ended that began at this second of the CMS's clock. */
-  scanned(beganS: number): void {
+  noteScan(beganS: number): void {
     setState(this.#db, 'journal_scan', String(beganS));
   }
 
   /** Some changes may have been missed: positions of other replicas from before now are unknown here. */
-  missed(): void {
+  noteMissed(): void {
     setState(this.#db, 'journal_start', String(this.#nowS()));
     this.#db.changed();
   }
@@ -205,7 +220,7 @@ export class ChangeJournal {
   /** Replaces the record's earlier entry. This and the methods below run inside the transaction of the writer. */
   add(kind: Kind, id: number, change: ChangeType, cancelled?: CancelledEvent): void {
     const number = this.#headNumber() + 1;
-    const [known] = this.#rows(sql`kind = ${kind} AND id = ${id}`, 1);
+    const known = this.#rowOf(kind, id);
     if (known) this.#db.run(sql`DELETE FROM change_journal WHERE number = ${known.number}`);
     this.#db.insert('change_journal', {
       number,
@@ -221,14 +236,14 @@ export class ChangeJournal {
 
   /** As `add`, for a deleted record that the journal does not know, because this replica never had it. */
   addGone(kind: Kind, id: number): void {
-    if (this.#rows(sql`kind = ${kind} AND id = ${id}`, 1).length > 0) return;
+    if (this.#rowOf(kind, id)) return;
     this.add(kind, id, 'deleted');
     // Cached responses of `/changes` lack it.
     this.#db.changed();
   }
 
   /** An event has left the public lists; nobody knows yet whether it is in the trash. */
-  vanished(event: EventRecord): void {
+  noteVanished(event: EventRecord): void {
     this.#vanished.set(event.id, timesOf(event));
   }
 
@@ -236,7 +251,7 @@ export class ChangeJournal {
    * The event is in the trash, which is known only now: a poll had found it gone. Returns which events are cancelled
    * thereby: it, or its occurrences.
    */
-  trashed(eventId: number, nowMs: number): number[] {
+  noteTrashed(eventId: number, nowMs: number): number[] {
     const cancelled = [...this.#vanished.values()].filter(({ id }) => seriesIdOf(id) === eventId);
     for (const event of cancelled) {
       this.#vanished.delete(event.id);
@@ -246,7 +261,7 @@ export class ChangeJournal {
   }
 
   /** The event is public again, perhaps without being in a list: it is not cancelled any more. */
-  restored(eventId: number): void {
+  noteRestored(eventId: number): void {
     this.#vanished.delete(eventId);
     this.#db.run(sql`
       UPDATE change_journal SET cancelled = NULL WHERE kind = 'event' AND id = ${eventId} AND cancelled IS NOT NULL`);
@@ -268,6 +283,6 @@ export class ChangeJournal {
   reset(): void {
     setState(this.#db, 'journal_floor', String(this.#headNumber() + 1));
     this.#db.run(sql`DELETE FROM change_journal`);
-    this.missed();
+    this.noteMissed();
   }
 }

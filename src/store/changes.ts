@@ -84,20 +84,20 @@ export class ChangeBatch {
       if (this.#db.run(sql`DELETE FROM term WHERE kind = ${kind} AND id = ${id}`) === 0) return;
       this.#journal?.add(kind, id, 'deleted');
       this.#noteChange(kind, id);
-    } else if (this.#deleteOne(kind, id, isTrashed)) {
+    } else if (this.#endPost(kind, id, isTrashed)) {
       // The occurrences of a series are no changes of their own: other gateways read the series again.
       this.changed.push({ kind, id });
-      if (kind === 'event') for (const each of this.#occurrences(id)) this.#deleteOne(kind, each, isTrashed);
+      if (kind === 'event') for (const each of this.#occurrences(id)) this.#endPost(kind, each, isTrashed);
     } else if (kind === 'event' && isTrashed) {
-      for (const gone of this.#journal?.trashed(id, this.#nowMs()) ?? []) this.#noteChange('event', gone);
+      // A poll had found it gone before.
+      for (const gone of this.#journal?.noteTrashed(id, this.#nowMs()) ?? []) this.#noteChange('event', gone);
     }
   }
 
-  #deleteOne(kind: PostKind, id: number, isTrashed: boolean): boolean {
-    const withheld = this.#takeWithheld(kind, id);
-    // What is withheld is not stored.
+  /** False if there is none, neither stored nor withheld. It is never both. */
+  #endPost(kind: PostKind, id: number, isTrashed: boolean): boolean {
     const stored = getRecord<PostKind>(this.#db, kind, id);
-    const before = withheld ?? stored;
+    const before = stored ?? this.#takeWithheld(kind, id);
     if (!before) return false;
     this.#journalPost(before, undefined, isTrashed);
     if (stored) this.#deletePost(stored);
@@ -129,6 +129,7 @@ export class ChangeBatch {
     if (before) deleteSourceRow(this.#db, row);
     const after = row.eventJson === null ? undefined : row;
     if (after) insertSourceRow(this.#db, after);
+    // Of a row, an event shows the source, which never changes, and the address.
     if (before?.eventId === after?.eventId && before?.url === after?.url) return;
     for (const id of new Set([before?.eventId, after?.eventId])) {
       const post = id === undefined ? undefined : getRecord(this.#db, 'event', id);
@@ -157,7 +158,7 @@ export class ChangeBatch {
     const change = changeBetween(before, after);
     if (!change) return;
     const gone = change === 'deleted' && before?.kind === 'event' ? before : undefined;
-    if (gone && !isTrashed) this.#journal?.vanished(gone);
+    if (gone && !isTrashed) this.#journal?.noteVanished(gone);
     this.#journal?.add(kind, id, change, gone && isTrashed ? cancelledBy(gone, this.#nowMs()) : undefined);
   }
 
@@ -189,7 +190,7 @@ export class ChangeBatch {
     }
     if (before) deletePost(db, PUBLIC, id);
     insertPost(db, PUBLIC, record);
-    if (kind === 'event' && !before) this.#journal?.restored(id);
+    if (kind === 'event' && !before) this.#journal?.noteRestored(id);
     this.#journalPost(before ?? withheld, record);
     this.changed.push({ kind, id });
     this.#invalidatePost(before, record);

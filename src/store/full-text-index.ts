@@ -14,7 +14,7 @@ export const searchedText = (folded: string): string => folded.slice(0, MAX_INDE
 
 /**
  * Stores an event's text, or deletes it (undefined). Not by a trigger on `event_text`, nor with INSERT OR REPLACE: they
- * open a savepoint for each text, at which FTS5 writes out what it has collected, a segment of one text.
+ * make FTS5 write out each text at once (at a savepoint), so that the index has a segment for every single text.
  */
 export function setText(db: Database, id: number, folded: string | undefined): void {
   const old = db.get<{ folded: string }>(sql`SELECT folded FROM event_text WHERE id = ${id}`);

@@ -81,11 +81,11 @@ const CONDITIONS: {
   bounds: isWithin,
   // A blank search has no words, and finds events without a text too.
   words: (words, _filter, schema) => (words.length === 0 ? sql`TRUE` : sql`e.id IN (${idsWithWords(words, schema)})`),
-  categories: linksTo('category'),
-  tags: linksTo('tag'),
-  venues: linksTo('venue'),
-  organizers: linksTo('organizer'),
-  notVenues: (ids, filter) => sql`NOT (${linksTo('venue')(ids, filter)})`,
+  categories: (ids, filter) => hasLinkTo('category', ids, filter),
+  tags: (ids, filter) => hasLinkTo('tag', ids, filter),
+  venues: (ids, filter) => hasLinkTo('venue', ids, filter),
+  organizers: (ids, filter) => hasLinkTo('organizer', ids, filter),
+  notVenues: (ids, filter) => sql`NOT (${hasLinkTo('venue', ids, filter)})`,
   featured: (featured) => sql`e.featured = ${featured ? 1 : 0}`,
   include: (ids) => sql`e.id IN ${inJson(ids)}`,
   modifiedAfter: (utc) => sql`e.modified > ${wallNumber(utc)}`,
@@ -107,10 +107,8 @@ function isLinkTo(kind: TargetKind, ids: readonly number[]): Sql {
 }
 
 /** The links in the window are read once for all events: looking up those of each event takes half as long again. */
-function linksTo(kind: TargetKind) {
-  return (ids: readonly number[], { bounds }: EventFilter): Sql =>
-    sql`e.id IN (SELECT e.id FROM event_link e WHERE ${isLinkTo(kind, ids)} AND ${isWithin(bounds)})`;
-}
+const hasLinkTo = (kind: TargetKind, ids: readonly number[], { bounds }: EventFilter): Sql =>
+  sql`e.id IN (SELECT e.id FROM event_link e WHERE ${isLinkTo(kind, ids)} AND ${isWithin(bounds)})`;
 
 /** A trigram has three letters, and the time of a phrase of trigrams grows with the square of its length. */
 const INDEXED_LETTERS = { min: 3, max: 24 };
@@ -163,15 +161,10 @@ interface EventRows {
   readsAll: boolean;
 }
 
-/** The rows that are read, and the condition by which they are chosen. Without one: all events that lists show. */
-type Driving =
-  | { rows: 'texts'; name: 'words' }
-  | { rows: 'links'; name: LinkCondition }
-  | { rows: 'all'; name?: never };
-
 /**
- * The condition that decides which rows are read, each of which the other conditions then look at. `event_link` repeats
- * an event's times and flags for each of its links; `e.kind = 3` are those to venues.
+ * The condition that decides which rows are read, each of which the other conditions then look at. Undefined: all
+ * events that lists show are read. `event_link` repeats an event's times and flags for each of its links; `e.kind = 3`
+ * are those to venues.
  *
  *     venue=12&categories=8   FROM event_link e WHERE e.kind = 3 AND e.target_id = 12 AND e.id IN (links of category 8)
  *     venue=12&orderby=title  FROM event e WHERE e.id IN (links of venue 12)
@@ -180,11 +173,11 @@ type Driving =
  *     the same, of staff      FROM event_link e WHERE e.kind = 3 AND e.target_id = 12 AND e.id IN (texts with jazz)
  * @param links that the filter names, the most selective kind first
  */
-function drivingOf({ words, include, order }: EventFilter, links: readonly LinkCondition[], schema?: string): Driving {
+function drivingOf({ words, include, order }: EventFilter, links: readonly LinkCondition[], schema?: string) {
   // Staff see unpublished records too: in such a join, SQLite does not look up their events by their ids.
-  if (words?.length && schema === undefined) return { rows: 'texts', name: 'words' };
-  const isInLinks = EVENT_ORDER_COLUMNS[order].every((column) => LINK_COLUMNS.has(column));
-  return links[0] && isInLinks && !include ? { rows: 'links', name: links[0] } : { rows: 'all' };
+  if (words?.length && schema === undefined) return 'words';
+  const linksHaveOrder = EVENT_ORDER_COLUMNS[order].every((column) => LINK_COLUMNS.has(column));
+  return linksHaveOrder && !include ? links[0] : undefined;
 }
 
 /** The rows of the list: without order, and of all pages. */
@@ -194,21 +187,21 @@ function eventsOf(filter: EventFilter, callerSchema: string | undefined): EventR
   const links = (Object.keys(LINK_CONDITIONS) as LinkCondition[]).filter((name) => filter[name] !== undefined);
   const driving = drivingOf(filter, links, callerSchema);
   const readsTexts = words?.some((word) => word.not || isSoughtInTexts(word)) ?? false;
-  const readsAll = readsTexts || filter.notVenues !== undefined || links.some((name) => name !== driving.name);
+  const readsAll = readsTexts || filter.notVenues !== undefined || links.some((name) => name !== driving);
+  const others = asked.filter((name) => name !== driving);
   // The value belongs to the condition, which the compiler cannot know of a union of names.
-  const conditions = asked
-    .filter((name) => name !== driving.name)
-    .map((name) => CONDITIONS[name](filter[name] as never, filter, callerSchema));
-  if (driving.rows === 'links') {
-    const ids = filter[driving.name] ?? [];
-    const where = and([isLinkTo(LINK_CONDITIONS[driving.name], ids), ...conditions]);
+  const conditions = others.map((name) => CONDITIONS[name](filter[name] as never, filter, callerSchema));
+  if (driving !== undefined && driving !== 'words') {
+    const ids = filter[driving] ?? [];
+    const where = and([isLinkTo(LINK_CONDITIONS[driving], ids), ...conditions]);
     return { from: sql`event_link e`, where, repeats: ids.length > 1, readsAll };
   }
   // The `+` lets SQLite look up the ids of `include` or of links instead of reading all events that lists show.
   const isListed = sql`${raw(include || links.length > 0 ? '+' : '')}e.listing = ${raw(LISTED)}`;
   const where = and([isListed, ...conditions]);
-  if (driving.rows === 'all') return { from: sql`event e`, where, repeats: false, readsAll };
-  return { from: sql`(${idsWithWords(words!)}) x CROSS JOIN event e ON e.id = x.id`, where, repeats: false, readsAll };
+  const texts = driving === 'words' ? idsWithWords(words ?? []) : undefined;
+  const from = texts ? sql`(${texts}) x CROSS JOIN event e ON e.id = x.id` : sql`event e`;
+  return { from, where, repeats: false, readsAll };
 }
 
 /** The ids of a page and the exact total. Nothing is written between these two synchronous statements. */

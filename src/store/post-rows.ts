@@ -86,6 +86,8 @@ function insertLinked(db: Database, schema: string, record: LinkedRecord): void 
 function insertCustomValues(db: Database, schema: string, record: PostRecord): void {
   const { kind, id, customFields = {}, protected: isProtected } = record;
   if (isProtected) return;
-  for (const [name, value] of Object.entries(customFields).map(([name, value]) => [name, String(value)] as const))
+  for (const [name, field] of Object.entries(customFields)) {
+    const value = String(field);
     if (value.length <= MAX_FILTERED_CHARACTERS) db.insert(`${schema}.custom_value`, { kind, name, value, id });
+  }
 }

@@ -5,7 +5,6 @@ import {
   FIRST_SOURCE_ID,
   type ImageRecord,
   isTermKind,
-  KINDS,
   type Kind,
   occurrenceIdRange,
   type PostKind,
@@ -36,12 +35,10 @@ function readById<T>(visible: VisibleRecords, query: Sql): Map<number, T> {
 export const RECORDS_PER_READ = 5;
 
 /** The records that exist, by id. */
-export const getRecords = <K extends Kind>(
-  visible: VisibleRecords,
-  kind: K,
-  ids: readonly number[],
-): Map<number, RecordOf[K]> =>
-  readById(visible, sql`SELECT id, record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`);
+export function getRecords<K extends Kind>(visible: VisibleRecords, kind: K, ids: readonly number[]) {
+  const query = sql`SELECT id, record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`;
+  return readById<RecordOf[K]>(visible, query);
+}
 
 export const getRecord = <K extends Kind>(visible: VisibleRecords, kind: K, id: number): RecordOf[K] | undefined =>
   getRecords(visible, kind, [id]).get(id);
@@ -54,10 +51,8 @@ export const getImage = (visible: VisibleRecords, id: number): ImageRecord | und
 
 /** The stamps of the records that exist, by id: one query to compare a whole page of the CMS's records. */
 export function stampsById(db: Database, kind: Kind, ids: readonly number[]): Map<number, RecordStamp> {
-  const stamps = db.all<RecordStamp>(
-    sql`SELECT ${stampOf(kind)} FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`,
-  );
-  return new Map(stamps.map((stamp) => [stamp.id, stamp]));
+  const query = sql`SELECT ${stampOf(kind)} FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`;
+  return new Map(db.all<RecordStamp>(query).map((stamp) => [stamp.id, stamp]));
 }
 
 /**
@@ -127,13 +122,10 @@ export const withDescendants = (db: Database, categoryIds: readonly number[]): n
     SELECT id FROM down`);
 
 /**
- * The number of the CMS's records of each kind: of events without occurrences, of venues with those that are text in
+ * The number of the CMS's records of this kind: of events without occurrences, of venues with those that are text in
  * events. Ids ascend in this order: the CMS's own, occurrences, text in events, records of sources.
  */
-export function recordCounts(db: Database): Record<Kind, number> {
-  const count = (kind: Kind) => {
-    const end = kind === 'event' ? FIRST_OCCURRENCE_ID : FIRST_SOURCE_ID;
-    return db.number(sql`SELECT count(*) FROM ${tableOf(kind)} WHERE kind = ${kind} AND id < ${end}`);
-  };
-  return Object.fromEntries(KINDS.map((kind) => [kind, count(kind)])) as Record<Kind, number>;
+export function recordCount(db: Database, kind: Kind): number {
+  const end = kind === 'event' ? FIRST_OCCURRENCE_ID : FIRST_SOURCE_ID;
+  return db.number(sql`SELECT count(*) FROM ${tableOf(kind)} WHERE kind = ${kind} AND id < ${end}`);
 }

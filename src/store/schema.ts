@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import { FIELDS } from '../interface/fields.ts';
-import { KINDS } from '../model/records.ts';
+import { KINDS, type Kind } from '../model/records.ts';
 
 /**
  * Must grow with every change of what a column or a record has (including the results of `fold`). New columns and
@@ -145,11 +145,8 @@ INSERT INTO event_fts (event_fts, rank) VALUES ('automerge', 0), ('usermerge', 8
 
 /** Names the format, in the header of the file: another one if a column or a property of records is new. */
 export function formatOf(tables: string, fields: typeof FIELDS): number {
-  const properties = KINDS.map((kind) =>
-    Object.values(fields[kind])
-      .map(({ key }) => key)
-      .toSorted(),
-  );
+  const propertiesOf = (kind: Kind) => Object.values(fields[kind]).map(({ key }) => key);
+  const properties = KINDS.map((kind) => propertiesOf(kind).toSorted());
   return Number.parseInt(hash('sha256', JSON.stringify([SCHEMA_VERSION, tables, properties])).slice(0, 7), 16);
 }
 

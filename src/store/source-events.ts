@@ -63,10 +63,7 @@ export function deleteSourceRow(db: Database, { source, key }: Pick<SourceRow, '
 }
 
 /** Whose event this is (`undefined`: the CMS's), and where it is too. */
-export function sourcesOf(
-  visible: VisibleRecords,
-  eventId: number,
-): { source?: string; alsoAt: { source: string; url: string }[] } {
+export function sourcesOf(visible: VisibleRecords, eventId: number) {
   const rows = visible.all<{ source: string; ownId: number; url: string }>(sql`
     SELECT source, own_id AS ownId, url FROM source_event WHERE event_id = ${eventId} ORDER BY source`);
   const origin = rows.find(({ ownId }) => ownId === eventId);
@@ -93,15 +90,11 @@ export const listedEventIdsAt = (db: Database, start: WallTime): number[] =>
 
 /** What sources brought along and no event shows any more: venues, organizers, categories and tags, and images. */
 export function unusedSourceRecords(db: Database): { kind: KindOrImage; ids: number[] }[] {
-  return [
-    ...(['venue', 'organizer', 'category', 'tag'] as const).map((kind) => {
-      return { kind, ids: unlinkedIds(db, kind, FIRST_SOURCE_ID, Number.MAX_SAFE_INTEGER) };
-    }),
-    {
-      kind: 'image',
-      ids: db.numbers(sql`
-        SELECT id FROM image i WHERE id >= ${FIRST_SOURCE_ID}
-          AND NOT EXISTS (SELECT 1 FROM post p WHERE p.image_id = i.id AND p.image_id <> 0)`),
-    },
-  ];
+  const linked = (['venue', 'organizer', 'category', 'tag'] as const).map((kind) => {
+    return { kind, ids: unlinkedIds(db, kind, FIRST_SOURCE_ID, Number.MAX_SAFE_INTEGER) };
+  });
+  const images = db.numbers(sql`
+    SELECT id FROM image i WHERE id >= ${FIRST_SOURCE_ID}
+      AND NOT EXISTS (SELECT 1 FROM post p WHERE p.image_id = i.id AND p.image_id <> 0)`);
+  return [...linked, { kind: 'image', ids: images }];
 }

@@ -63,6 +63,7 @@ const CALLER_TABLES = ['event', 'event_link', 'event_text', 'linked_record', 'cu
  */
 export function readingAsCaller(schema: string, statement: Sql): Sql {
   const tables = CALLER_TABLES.map((name) => {
+    // Each row of the other tables has the id of a post.
     const own = `${schema}.${name === 'image' ? 'image' : 'post'}`;
     return `${name} AS NOT MATERIALIZED (
       SELECT * FROM main.${name} WHERE id NOT IN (SELECT id FROM ${own}) UNION ALL SELECT * FROM ${schema}.${name})`;

@@ -44,12 +44,7 @@ export const imageOptions = (context: SyncContext): CallOptions => ({
 const viewOf = ({ visitorCredentials }: SyncContext, { kind }: CollectionSpec): CmsView =>
   kind !== undefined && visitorCredentials !== undefined ? 'reader' : 'public';
 
-async function list(
-  context: SyncContext,
-  spec: CollectionSpec,
-  request: ListRequest,
-  options: CallOptions,
-): Promise<MarkedPage> {
+async function list(context: SyncContext, spec: CollectionSpec, request: ListRequest, options: CallOptions) {
   const { cms, memory, clockMs } = context;
   memory.lastReadMark += 1;
   memory.tally.requests += 1;
@@ -151,7 +146,10 @@ export async function* paginate(
   }
 }
 
-/** One record with the fields that the mapping names. Throws what the CMS throws. */
+/**
+ * One record with the fields that the mapping names. It has no read mark: a hole of a list gets that of the list
+ * (`readByIds`), and nothing else is stored. Throws what the CMS throws.
+ */
 export function readRecord(context: SyncContext, spec: CollectionSpec, id: number): Promise<CmsRecord> {
   context.memory.tally.requests += 1;
   return context.cms.read(spec, id, { view: viewOf(context, spec), detail: 'mapped' }, visitorOptions(context));
@@ -161,36 +159,26 @@ export function readRecord(context: SyncContext, spec: CollectionSpec, id: numbe
  * All records with these ids, which may repeat, and the read mark of the first request. What the list counts and leaves
  * out, which may be all of it, is read by id. Throws as {@link readPage}.
  */
-export async function readByIds(
-  context: SyncContext,
-  spec: CollectionSpec,
-  ids: readonly number[],
-): Promise<{ records: CmsRecord[]; readMark: number }> {
+export async function readByIds(context: SyncContext, spec: CollectionSpec, ids: readonly number[]) {
   const { pageSize } = context;
   const records: CmsRecord[] = [];
-  let readMark = 0;
-  for (let page = 1; ; page += 1) {
+  let [readMark, total, isLast] = [0, 0, false];
+  for (let page = 1; !isLast; page += 1) {
     const response = await readPage(context, spec, { ids, limit: pageSize, page, detail: 'mapped' });
     readMark ||= response.readMark;
+    total = response.total;
     records.push(...response.records);
-    const isLast = response.records.length === 0 || page * pageSize >= response.total;
-    if (!isLast) continue;
-    if (records.length < response.total) records.push(...(await readHoles(context, spec, ids, records)));
-    return { records, readMark };
+    isLast = response.records.length === 0 || page * pageSize >= total;
   }
+  if (records.length < total) records.push(...(await readHoles(context, spec, ids, new Set(records.map(idOf)))));
+  return { records, readMark };
 }
 
 /**
  * Records that the list counted and left out: of the ids 11, 12 and 13 it sent 11 and 13, and the total 3. Not those
  * that `readPage` left out because they are too large.
  */
-async function readHoles(
-  context: SyncContext,
-  spec: CollectionSpec,
-  ids: readonly number[],
-  records: readonly CmsRecord[],
-): Promise<CmsRecord[]> {
-  const sent = new Set(records.map(idOf));
+async function readHoles(context: SyncContext, spec: CollectionSpec, ids: readonly number[], sent: Set<number>) {
   const tooLarge = spec.kind && context.memory.kinds[spec.kind].tooLarge;
   const holes = [...new Set(ids)].filter((id) => !sent.has(id) && !tooLarge?.has(id));
   const found: CmsRecord[] = [];
@@ -218,22 +206,27 @@ export function readImages(context: SyncContext, ids: readonly number[]): Promis
  *   certain    what the CMS sends of every record: `id`, `modified_gmt`
  *   known      required fields that all records of a page have had before: `meta.start_date`
  *
- * Example: the companion plugin is deactivated, and WordPress no longer sends the key that hides an event. Afterwards
- * the required fields that all of these records have are known too.
+ * Example: the companion plugin is deactivated, and WordPress no longer sends the key that hides an event.
  */
 function checkFields(context: SyncContext, spec: CollectionSpec, detail: Detail, records: readonly CmsRecord[]): void {
-  const { recordForm } = context.cms;
-  const certain = recordForm.certainPaths(spec, detail);
-  const { kind, requiredPaths, recordParams = {} } = spec;
-  const known = kind && detail === 'mapped' ? context.memory.kinds[kind].knownFields : new Set<string>();
-  for (const record of records) assertHasPaths(context, spec, record, [...certain, ...known]);
-  if (!kind || detail !== 'mapped' || records.length === 0) return;
-  const required = [...requiredPaths, ...Object.keys(recordParams)];
-  const allHave = (path: string) => records.every((record) => recordForm.hasPath(record, path));
-  const newlyKnown = required.filter((path) => !known.has(path) && allHave(path));
-  if (newlyKnown.length === 0) return;
-  for (const path of newlyKnown) known.add(path);
-  context.replica.apply({ state: { [STATE_KEYS.fields(kind)]: JSON.stringify([...known]) } });
+  const certain = context.cms.recordForm.certainPaths(spec, detail);
+  const known = spec.kind && detail === 'mapped' ? context.memory.kinds[spec.kind].knownFields : undefined;
+  for (const record of records) assertHasPaths(context, spec, record, [...certain, ...(known ?? [])]);
+  if (known && records.length > 0) learnFields(context, spec, records, known);
+}
+
+/** The required fields that all of these records have are known from now on. */
+function learnFields(
+  { cms, replica }: SyncContext,
+  { kind, requiredPaths, recordParams = {} }: CollectionSpec,
+  records: readonly CmsRecord[],
+  known: Set<string>,
+): void {
+  const allHave = (path: string) => records.every((record) => cms.recordForm.hasPath(record, path));
+  const learned = [...requiredPaths, ...Object.keys(recordParams)].filter((path) => !known.has(path) && allHave(path));
+  if (learned.length === 0) return;
+  for (const path of learned) known.add(path);
+  replica.apply({ state: { [STATE_KEYS.fields(kind!)]: JSON.stringify([...known]) } });
 }
 
 function assertHasPaths(

@@ -7,7 +7,7 @@ import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { LinkField, LinkTables } from '../mapping/references.ts';
 import { KINDS, type Kind, type KindOrImage, type Site, UNKNOWN_SITE } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
-import { type RecordStamp, recordCounts } from '../store/records.ts';
+import { type RecordStamp, recordCount } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import { getState } from '../store/state.ts';
 import { initialSyncState } from './sync-state.ts';
@@ -38,7 +38,7 @@ export interface SyncContext {
 export const logDecision = ({ observe }: SyncContext, collection: string, decision: string, values: object): void =>
   observe({ type: 'sync-decision', collection, decision, values });
 
-export const countRecords = ({ replica }: SyncContext, { kind }: KindMapping): number => recordCounts(replica.db)[kind];
+export const countRecords = ({ replica }: SyncContext, { kind }: KindMapping): number => recordCount(replica.db, kind);
 
 export const STATE_KEYS = {
   site: 'sync.site',
@@ -77,23 +77,33 @@ export function markDirty({ kinds }: SyncMemory, kind: Kind, ids: Iterable<numbe
 }
 
 /** More records than change while one request is under way. */
-const MAX_CHANGED = 10_000;
+const MAX_MARKS = 10_000;
 
-/** Notes a change by this gateway, a webhook or another gateway: responses to the requests until now are outdated. */
+// Read marks: a response may be older than what the replica has of a record. So requests and changes are numbered
+// together (`lastReadMark`), and `latestMarks` has the latest number of each record. Example:
+//
+//   what happens                                           its number     latest mark of event 12
+//   a list is requested                                    7
+//   this gateway writes event 12, or a webhook names it    8              8 (`noteChange`)
+//   the response to 7 comes, with event 12                                8: this is outdated, and not stored
+//   a list of the ids 12 and 15 is requested               9
+//   the response to 9 comes                                               9 (`claimIfCurrent`): this is stored
+
+/** Notes a change by this gateway, a webhook or another gateway. */
 export function noteChange(memory: SyncMemory, kind: KindOrImage, id: number): void {
   memory.lastReadMark += 1;
-  memory.changedAt.set(`${kind} ${id}`, memory.lastReadMark);
+  memory.latestMarks.set(`${kind} ${id}`, memory.lastReadMark);
   if (kind !== 'image') memory.kinds[kind].revision += 1;
 }
 
-/** True if the record changed after the request with this read mark, or if the replica has it from a later request. */
-export const isOutdated = ({ changedAt }: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean =>
-  (changedAt.peek(`${kind} ${id}`) ?? 0) > readMark;
+/** True if a response to the request with this read mark is older than what is known of the record. */
+export const isOutdated = ({ latestMarks }: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean =>
+  (latestMarks.peek(`${kind} ${id}`) ?? 0) > readMark;
 
-/** False if it is outdated. Else what requests with earlier read marks bring of this record is so from now on. */
-export function acceptIfCurrent(memory: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean {
+/** For a response that is stored now: false if it is outdated; otherwise earlier ones are from now on. */
+export function claimIfCurrent(memory: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean {
   if (isOutdated(memory, kind, id, readMark)) return false;
-  memory.changedAt.set(`${kind} ${id}`, readMark);
+  memory.latestMarks.set(`${kind} ${id}`, readMark);
   return true;
 }
 
@@ -106,12 +116,10 @@ type SavedTable = [field: LinkField['field'], idOf: [number, number][], storedId
 
 function loadLinkTables(replica: Replica): LinkTables {
   const tables = readState<SavedTable[]>(replica, STATE_KEYS.linkTables, []);
-  return Object.fromEntries(
-    tables.map(([field, idOf, storedIdOf]) => [
-      field,
-      { idOf: new Map(idOf), storedIdOf: new Map(storedIdOf), notFound: new Set<number>() },
-    ]),
-  );
+  const loaded = tables.map(([field, idOf, storedIdOf]) => {
+    return [field, { idOf: new Map(idOf), storedIdOf: new Map(storedIdOf), notFound: new Set<number>() }] as const;
+  });
+  return Object.fromEntries(loaded);
 }
 
 export function linkTablesState(tables: LinkTables): Record<string, string> {
@@ -127,14 +135,14 @@ const newKindMemory = (replica: Replica, kind: Kind) => ({
   /** Stamps of records that are left out because the CMS's response with one alone is too large; until a scan. */
   tooLarge: new Map<number, RecordStamp>(),
   /**
-   * The CMS's total less the number of records here, while none is missing: 2 if the total counts two that a plugin
-   * hides, or rows that repeat records (`dedupe`). By any other difference a poll knows that something is missing.
-   * Undefined: the list changed while all ids were compared; the next poll compares them again.
+   * How many the CMS's total has more than the replica, although none is missing. Example: 2, because the total counts
+   * two that a plugin hides, or two rows that repeat records (`dedupe`). By another difference a poll knows that
+   * something is missing. Undefined: the list changed while all ids were compared; the next poll compares them again.
    */
-  excess: 0 as number | undefined,
+  extraInTotal: 0 as number | undefined,
   /** Missing records whose deletion waits until the CMS has confirmed it, by id: since when, by `clockMs`. */
   suspended: new Map<number, number>(),
-  /** What the CMS answered instead of confirming it: the id of one of them that exists. */
+  /** One of `suspended` that the CMS has when it is read by id: so it has not confirmed the deletion. */
   existingId: undefined as number | undefined,
   /** Records that this gateway or a webhook saw in the trash, until they are deleted here: calendars say CANCELLED. */
   trashed: new Set<number>(),
@@ -179,7 +187,7 @@ export function loadMemory(replica: Replica, nowMs: number) {
      */
     scanDueMs: 0,
     scan: undefined as Scan | undefined,
-    /** When the last scan that ended began, by the CMS's clock in seconds, until the journal knows it. */
+    /** When the last scan that ended began, by the CMS's clock in seconds. `journalEndedScan` takes it. */
     endedScanBeganS: undefined as number | undefined,
     /** Why the last pages of the scan failed. */
     scanProblem: undefined as string | undefined,
@@ -189,16 +197,10 @@ export function loadMemory(replica: Replica, nowMs: number) {
     linksBuiltFrom: new Map<LinkField, string>(),
     /** Refreshes run one after another: an older response must not replace a newer table. */
     linksRefreshed: Promise.resolve(),
-    /**
-     * Numbers the requests for lists and images as they are sent, and the changes of `changedAt` among them. Reads of
-     * one record need none: what a list left out (`readHoles`) gets the list's, and `isMissing` stores nothing.
-     */
+    /** The number of the latest request for a list or for images, or of the latest `noteChange`. */
     lastReadMark: 0,
-    /**
-     * When this gateway last wrote or stored a record, or a webhook or another gateway named it: `event 12` -> 4711.
-     * What a list with an earlier read mark says of it is thrown away.
-     */
-    changedAt: new LRUCache<string, number>({ max: MAX_CHANGED }),
+    /** By kind and id: `event 12` -> 9. */
+    latestMarks: new LRUCache<string, number>({ max: MAX_MARKS }),
     /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
     cmsClock: undefined as { timeMs: number; sentMs: number } | undefined,
     /** With the latest read mark it is sent with each request, so that no cache in front of the CMS answers. */

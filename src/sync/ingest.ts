@@ -14,7 +14,7 @@ import type { Replica } from '../store/replica.ts';
 import { charactersOf } from '../text/text.ts';
 import { isTooLargeError, readByIds, readRecord } from './cms-reader.ts';
 import { idOf, idsPerRequest, isPublished } from './collections.ts';
-import { acceptIfCurrent, countRecords, isOutdated, logDecision, markDirty, type SyncContext } from './context.ts';
+import { claimIfCurrent, countRecords, isOutdated, logDecision, markDirty, type SyncContext } from './context.ts';
 
 /** Of the records of one transaction, which blocks the event loop for a few milliseconds. One record may have more. */
 const BATCH_CHARACTERS = 50_000;
@@ -37,26 +37,20 @@ export function* batchesOf<T>(items: readonly T[], size: number): Generator<read
   }
 }
 
-/** One transaction, after which other requests are answered. Resolves with the number of changed records. */
-export async function applyInTurn(
-  replica: Replica,
-  changes: ChangeSet,
-  onChange = (_count: number): void => {},
-): Promise<number> {
-  const changed = replica.apply(changes);
-  if (changed > 0) onChange(changed);
+/** After a transaction that changed so many records: lets other requests be answered, and compacts the text index. */
+export async function endTurn({ db }: Replica, changed: number): Promise<void> {
   await nextTurn();
-  while (changed > 0 && compactTextIndex(replica.db)) await nextTurn();
-  return changed;
+  while (changed > 0 && compactTextIndex(db)) await nextTurn();
 }
 
 /** Upserts or deletes records, and counts those that differed in `memory.tally`. Resolves with their number. */
-function apply({ replica, memory }: SyncContext, kind: Kind, changes: ChangeSet): Promise<number> {
+async function apply({ replica, memory }: SyncContext, kind: Kind, changes: ChangeSet): Promise<number> {
+  const changed = replica.apply(changes);
   // Before the next turn: in that a webhook may build the link tables, which must have a venue that came just now.
-  return applyInTurn(replica, changes, (count) => {
-    memory.kinds[kind].revision += 1;
-    memory.tally[changes.deletes ? 'removed' : 'changed'] += count;
-  });
+  if (changed > 0) memory.kinds[kind].revision += 1;
+  memory.tally[changes.deletes ? 'removed' : 'changed'] += changed;
+  await endTurn(replica, changed);
+  return changed;
 }
 
 /**
@@ -73,7 +67,7 @@ export async function ingestRecords(
   const distinct = new Map(records.filter(isPublished).map((record) => [idOf(record), record]));
   distinct.delete(0);
   for (const batch of batchesOf([...distinct.values()], BATCH_SIZE)) {
-    const accepted = batch.filter((record) => acceptOrMarkDirty(context, kindMapping, idOf(record), readMark));
+    const accepted = batch.filter((record) => claimOrMarkDirty(context, kindMapping, idOf(record), readMark));
     const upserts = accepted.flatMap((record) => [
       kindMapping.read(record, memory.site, memory.linkTables),
       ...Object.values(kindMapping.embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
@@ -85,9 +79,9 @@ export async function ingestRecords(
 }
 
 /** False if the record was written after it was requested, or stored from a later request: it is to be read again. */
-function acceptOrMarkDirty(context: SyncContext, kindMapping: KindMapping, id: number, readMark: number): boolean {
+function claimOrMarkDirty(context: SyncContext, kindMapping: KindMapping, id: number, readMark: number): boolean {
   const { memory } = context;
-  if (!acceptIfCurrent(memory, kindMapping.kind, id, readMark)) {
+  if (!claimIfCurrent(memory, kindMapping.kind, id, readMark)) {
     logDecision(context, kindMapping.collection, 'refuse: changed after it was requested', { id, readMark });
     markDirty(memory, kindMapping.kind, [id]);
     return false;
@@ -166,12 +160,11 @@ export async function refreshRecords(
   }
   const { suspended } = context.memory.kinds[kindMapping.kind];
   const stored = [...stampsById(context.replica.db, kindMapping.kind, missing).keys()];
-  // Of 7 (a webhook named it), 8 (suspended) and 9, only 9 is unexpected. If it is one of many, `suspended` gets it:
-  // `deletable` has 7 alone then, and 7 and 9 otherwise.
+  // If they are many, their deletion is suspended too.
   const unexpected = stored.filter((id) => !deletableAtOnce.has(id) && !suspended.has(id));
   suspendMassDeletion(context, kindMapping, unexpected);
-  // Also those that the replica lacks: of an event that a poll has found gone before, a webhook may say only now that
-  // it is in the trash, so that its calendar file must say CANCELLED.
+  // Not only those of `stored`: of an event that a poll has found gone before, a webhook may say only now that it is in
+  // the trash, so that its calendar file must say CANCELLED.
   const deletable = missing.filter((id) => deletableAtOnce.has(id) || !suspended.has(id));
   // The mark of the first request: what was written since then is not deleted.
   await deleteRecords(context, kindMapping, deletable, firstReadMark);
@@ -182,11 +175,7 @@ export async function refreshRecords(
  * Re-reads all dirty records, and `named`: those are deleted at once if they are missing. They were marked dirty too,
  * but a poll may have taken them, and not have read them yet. Throws what the CMS throws.
  */
-export async function refreshDirty(
-  context: SyncContext,
-  kindMapping: KindMapping,
-  { named = new Set() }: { named?: ReadonlySet<number> } = {},
-): Promise<void> {
+export async function refreshDirty(context: SyncContext, kindMapping: KindMapping, named = new Set<number>()) {
   const { dirty } = context.memory.kinds[kindMapping.kind];
   const ids = [...dirty, ...named];
   dirty.clear();
@@ -210,7 +199,7 @@ async function deleteRecords(context: SyncContext, kindMapping: KindMapping, ids
         const changes = occurrenceDeletes(occurrenceIds(replica.db, id), trashed.has(id));
         await applyToSeries(context, id, readMark, changes);
       }
-    const deletable = batch.filter((id) => acceptIfCurrent(memory, kind, id, readMark));
+    const deletable = batch.filter((id) => claimIfCurrent(memory, kind, id, readMark));
     // The CMS removes a deleted term from its events without touching `modified`.
     if (kindMapping.storedAs === 'terms' && kind !== 'event')
       for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));
@@ -278,11 +267,7 @@ export function suspensionReasons(context: SyncContext): string[] {
 }
 
 /** Reads a few of these by id. Resolves with the id of one that exists, if one does. Throws what the CMS throws. */
-export async function findExisting(
-  context: SyncContext,
-  spec: CollectionSpec,
-  ids: readonly number[],
-): Promise<number | undefined> {
+export async function findExisting(context: SyncContext, spec: CollectionSpec, ids: readonly number[]) {
   const stride = Math.max(1, ids.length / SAMPLE);
   for (let at = Math.random() * stride; at < ids.length; at += stride) {
     const id = ids[Math.floor(at)]!;

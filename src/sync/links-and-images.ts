@@ -6,7 +6,7 @@ import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { imageOptions, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
-import { acceptIfCurrent, linkTablesState, logDecision, noteChange, restartScan, type SyncContext } from './context.ts';
+import { claimIfCurrent, linkTablesState, logDecision, noteChange, restartScan, type SyncContext } from './context.ts';
 import { batchesOf, findExisting } from './ingest.ts';
 import { listModified } from './list-modified.ts';
 
@@ -29,7 +29,7 @@ export async function refreshImages(context: SyncContext, ids: readonly number[]
     memory.lastReadMark += 1;
     const { lastReadMark } = memory;
     const images = new Map((await readImages(context, slice)).map((image) => [image.id, image]));
-    const current = slice.filter((id) => acceptIfCurrent(memory, 'image', id, lastReadMark));
+    const current = slice.filter((id) => claimIfCurrent(memory, 'image', id, lastReadMark));
     memory.tally.changed += replica.apply({ images: current.flatMap((id) => images.get(id) ?? []) });
     missing.push(...current.filter((id) => !images.has(id)));
   }
@@ -114,29 +114,28 @@ export async function scanImages(context: SyncContext, lastId: number, pages: nu
 export function refreshLinkTables(context: SyncContext): Promise<void> {
   const { memory, mapping } = context;
   const refreshed = memory.linksRefreshed.then(async () => {
-    for (const field of mapping.kinds.event.linkFields) await refreshTable(context, field);
+    for (const link of mapping.kinds.event.linkFields) await refreshTable(context, link);
   });
   memory.linksRefreshed = refreshed.catch(() => {});
   return refreshed;
 }
 
-async function refreshTable(context: SyncContext, field: LinkField): Promise<void> {
-  const { memory, replica } = context;
-  const linked = context.mapping.kinds[field.kind];
+async function refreshTable(context: SyncContext, link: LinkField): Promise<void> {
+  const { memory, mapping, replica } = context;
+  const linked = mapping.kinds[link.kind];
   if (!linked || memory.unreadable.has(linked.collection)) return;
-  const { terms: base } = field;
-  const terms = base === undefined ? [] : await listAll(context, plainCollection(base, 'terms'), 'slug');
-  const fingerprint = JSON.stringify([memory.kinds[field.kind].revision, terms]);
-  if (memory.linksBuiltFrom.get(field) === fingerprint) return;
-  const records = await listAll(context, linked, base === undefined ? 'mapped' : 'slug');
-  const table = field.buildTable(records, terms);
-  const before = memory.linkTables[field.field];
-  memory.linkTables = { ...memory.linkTables, [field.field]: table };
+  const terms = link.terms === undefined ? [] : await listAll(context, plainCollection(link.terms, 'terms'), 'slug');
+  const fingerprint = JSON.stringify([memory.kinds[link.kind].revision, terms]);
+  if (memory.linksBuiltFrom.get(link) === fingerprint) return;
+  const records = await listAll(context, linked, link.terms === undefined ? 'mapped' : 'slug');
+  const table = link.buildTable(records, terms);
+  const before = memory.linkTables[link.field];
+  memory.linkTables = { ...memory.linkTables, [link.field]: table };
   if (before && changesEvents(before, table)) restartScan(memory);
-  // Events hold these values, which may mean a record later.
+  // Events still hold these values: a later table may have them.
   for (const stored of before?.notFound ?? []) if (!table.idOf.has(stored)) table.notFound.add(stored);
   replica.apply({ state: linkTablesState(memory.linkTables) });
-  memory.linksBuiltFrom.set(field, fingerprint);
+  memory.linksBuiltFrom.set(link, fingerprint);
 }
 
 async function listAll(context: SyncContext, spec: CollectionSpec, detail: Detail): Promise<CmsRecord[]> {

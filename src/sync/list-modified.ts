@@ -28,15 +28,10 @@ const SAME_SECOND_MS = 2_000;
 const AHEAD_MS = 2 * 3_600_000;
 
 /**
- * Lists the newest modifications. If they do not reach back to the last poll, it lists everything modified since then
- * in the order of ids: databases order equal times differently for every page (MariaDB does), so that pages ordered by
- * time would miss some records. `polledMs`: when that poll began, by the CMS's clock; undefined lists all records.
- * Throws what `readPage` throws. Resolves with the listed stamps, perhaps older ones among them; the ids of the recent
- * ones; the total of the whole list; and the CMS's clock when the first page was read.
- *
- * A record that was created with a date of next month has that date as its modification. It is listed on the first page
- * only: an edit of it is dated now, and a new or a deleted one changes the total. A CMS that cannot filter by the
- * modification time lists the whole collection, which takes longer and is as correct.
+ * Lists the newest modifications; and everything since the last poll, unless these reach back to it. Resolves with the
+ * listed stamps, perhaps older ones among them; the ids of the recent ones; the total of the whole list; and the CMS's
+ * clock when the first page was read. Throws what `readPage` throws.
+ * @param polledMs when the last poll began, by the CMS's clock; undefined lists all records
  */
 export async function listModified(
   readPage: (request: PageRequest) => Promise<MarkedPage>,
@@ -47,10 +42,13 @@ export async function listModified(
   const stamps = first.records.map(stampOf);
   const range: Pick<PageRequest, 'modifiedAfterUtc' | 'modifiedBeforeUtc'> = {};
   if (polledMs !== undefined) range.modifiedAfterUtc = formatWallTime(polledMs - LATE_COMMIT_MS);
+  // A record that was created with a date of next month is on the first page, and not listed again: an edit of it is
+  // dated now, and a new or a deleted one changes the total.
   const aheadUtc = formatWallTime(cmsTimeMs + AHEAD_MS);
   if (polledMs !== undefined && (stamps[0]?.modifiedUtc ?? '') > aheadUtc) range.modifiedBeforeUtc = aheadUtc;
   const reachesBack = (stamps.at(-1)?.modifiedUtc ?? '') < (range.modifiedAfterUtc ?? '');
   if (total > pageSize && !reachesBack) {
+    // By id: MariaDB orders equal times differently for every page, so that pages ordered by time would miss records.
     const read = (page: number) =>
       readPage({ order: 'id', detail, ...range, limit: pageSize, offset: (page - 1) * pageSize });
     for await (const { records } of paginate(read, { pageSize })) stamps.push(...records.map(stampOf));

@@ -124,7 +124,7 @@ export async function fetchBatch(context: SyncContext, changes: readonly Changed
   forgetMissing(context, idsOf('image', changes));
   for (const kindMapping of collections) {
     if (kindMapping.kind === 'event') await refreshLinkTables(context);
-    await refreshDirty(context, kindMapping, { named: idsOf(kindMapping.kind, changes) });
+    await refreshDirty(context, kindMapping, idsOf(kindMapping.kind, changes));
   }
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
@@ -146,14 +146,14 @@ function noteNamed(context: SyncContext, kind: Kind, collection: string, changes
   for (const id of idsOf(kind, trashed)) memory.kinds[kind].trashed.add(id);
 }
 
+type Fetch = (changes: readonly ChangedRecord[]) => Promise<boolean>;
+
 /**
  * Calls `fetch`, which never rejects, for one batch at a time. Records that are named meanwhile wait, each
  * once, and are the next batch: a burst of webhooks costs the CMS two batches. Resolves with what `fetch`
  * resolves with for the batch that has the records.
  */
-export function inBatches(
-  fetch: (changes: readonly ChangedRecord[]) => Promise<boolean>,
-): (changes: readonly ChangedRecord[]) => Promise<boolean> {
+export function inBatches(fetch: Fetch): Fetch {
   let running: Promise<boolean> = Promise.resolve(true);
   let next: { records: Map<string, ChangedRecord>; done: Promise<boolean> } | undefined;
   return (changes) => {

@@ -24,10 +24,10 @@ export async function reconcile(context: SyncContext, kindMapping: KindMapping):
 
 /** True if the CMS's total means that the replica lacks no record and has none too many. */
 export function matchesTotal(context: SyncContext, kindMapping: KindMapping, total: number): boolean {
-  const { excess } = context.memory.kinds[kindMapping.kind];
+  const { extraInTotal } = context.memory.kinds[kindMapping.kind];
   const held = heldCount(context, kindMapping);
-  const matches = total - held === excess;
-  if (!matches) logDecision(context, kindMapping.collection, 'the total differs', { total, held, excess });
+  const matches = total - held === extraInTotal;
+  if (!matches) logDecision(context, kindMapping.collection, 'the total differs', { total, held, extraInTotal });
   return matches;
 }
 
@@ -82,9 +82,10 @@ async function refreshNewest(context: SyncContext, kindMapping: KindMapping): Pr
 
 /** Searches for a few deleted records. Resolves with whether the total matches then. */
 async function deleteFew(context: SyncContext, kindMapping: KindMapping, total: number): Promise<boolean> {
-  const { excess } = context.memory.kinds[kindMapping.kind];
-  if (excess === undefined) return false;
-  const surplus = heldCount(context, kindMapping) - (total - excess);
+  const { extraInTotal } = context.memory.kinds[kindMapping.kind];
+  if (extraInTotal === undefined) return false;
+  // Of 41 that are held and 40 that should be, one was deleted.
+  const surplus = heldCount(context, kindMapping) - (total - extraInTotal);
   if (surplus < 1 || surplus > MAX_SEARCHED_DELETIONS) return false;
   const readFrom = async (offset: number) => {
     const request: PageRequest = { order: 'id', limit: context.pageSize, offset, detail: 'id' };
@@ -113,15 +114,15 @@ async function reconcileAll(context: SyncContext, kindMapping: KindMapping): Pro
   }
   await refreshRecords(context, kindMapping, [...differing], { reason: 'the list of ids differs' });
   await deleteUnlisted(context, kindMapping, listed);
-  const excess = totals[0]! - heldCount(context, kindMapping);
+  // The list may have changed meanwhile: then the next poll compares again.
+  const hasOneTotal = totals.every((total) => total === totals[0]);
+  // Negative, 40 - 41: one of 40 listed events became a draft, and a webhook brought a new one.
+  const extraInTotal = totals[0]! - heldCount(context, kindMapping);
+  // A write deleted a listed event, which the total still counts.
   const changed = [...listed].filter((id) => isOutdated(context.memory, kindMapping.kind, id, lastReadMark));
   const isDeleted = stampsById(context.replica.db, kindMapping.kind, changed).size < changed.length;
-  // Undefined, so that the next poll compares again, if the list changed meanwhile:
-  // - Its total changed from one page to the next.
-  // - `excess` is 40 - 41: one of 40 listed events became a draft, and a webhook brought a new one.
-  // - A write deleted a listed event, which the total still counts.
-  const isSteady = totals.every((each) => each === totals[0]) && excess >= 0 && !isDeleted;
-  context.memory.kinds[kindMapping.kind].excess = isSteady ? excess : undefined;
+  const isSteady = hasOneTotal && extraInTotal >= 0 && !isDeleted;
+  context.memory.kinds[kindMapping.kind].extraInTotal = isSteady ? extraInTotal : undefined;
 }
 
 /**

@@ -36,7 +36,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   // A deletion may have moved a record from page 2 to page 1 after that was read. `undefined`: the poll compares ids.
   for (const { kind } of context.collections) {
     const pagesRead = (memory.initialSync[kind]?.nextPage ?? 1) - 1;
-    if (pagesRead > 1) memory.kinds[kind].excess = undefined;
+    if (pagesRead > 1) memory.kinds[kind].extraInTotal = undefined;
   }
   await poll(context);
   replica.endInitialSync();
@@ -82,9 +82,9 @@ export async function continueScan(context: SyncContext): Promise<void> {
   memory.scan ??= await startIfDue(context);
   const { scan } = memory;
   if (!scan || !(await scanCollections(context, scan))) return;
-  const { lastImageId: last } = scan;
+  const readImages = () => scanImages(context, scan.lastImageId, PAGES_PER_COLLECTION);
   // Undefined: all images were read, or the site refuses to show them.
-  const lastImageId = await noteIfUnreadable(context, 'media', () => scanImages(context, last, PAGES_PER_COLLECTION));
+  const lastImageId = await noteIfUnreadable(context, 'media', readImages);
   // `restartScan` was called meanwhile.
   if (memory.scan !== scan) return;
   if (lastImageId !== undefined) {
@@ -104,7 +104,7 @@ export function journalEndedScan({ memory, replica }: SyncContext): void {
   // The site may change records of a collection that it refuses to show. A collection that it lacks has no records.
   const isRefused = [...memory.unreadable.values()].some(({ isAbsent }) => !isAbsent);
   if (memory.endedScanBeganS === undefined || isSuspended || isRefused) return;
-  replica.journal.scanned(memory.endedScanBeganS);
+  replica.journal.noteScan(memory.endedScanBeganS);
   memory.endedScanBeganS = undefined;
 }
 

@@ -58,8 +58,6 @@ export class Sync {
       ...{ pageSize, scanIntervalMs, collections: collectionsOf(mapping) },
       memory: loadMemory(replica, nowMs()),
     };
-    // A client that comes from another gateway names the second of the CMS's clock at which a scan began there: 150. It
-    // gets what this journal noted since then, and would miss a change of 151 that was noted as one of 149.
     replica.journal.setClock(() => latestCmsTimeS(this.#context));
     this.#loop = new PollLoop({
       poll: (isRequested) => this.#pollAndScan(isRequested),
@@ -71,8 +69,8 @@ export class Sync {
 
   /** Starts the initial sync, or continues it, and then polls. Returns immediately. */
   start(): void {
-    if (isComplete(this.#context.replica))
-      this.#dispatch({ type: 'opened', lastCaughtUpMs: loadCaughtUpMs(this.#context.replica) });
+    const { replica } = this.#context;
+    if (isComplete(replica)) this.#dispatch({ type: 'opened', lastCaughtUpMs: loadCaughtUpMs(replica) });
     this.#loop.start();
   }
 
@@ -131,8 +129,8 @@ export class Sync {
 
   /**
    * Fetches or deletes records and images that are known to have changed: from a webhook, from a write (`fetchWritten`)
-   * or from another gateway (`fetchTold`). Resolves with true if that succeeded; otherwise the next poll that succeeds
-   * does it. Never rejects.
+   * or from another gateway (`fetchPeerChanges`). Resolves with true if that succeeded; otherwise the next poll that
+   * succeeds does it. Never rejects.
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean> {
     const kinds = new Set(changes.map(({ kind }) => kind));
@@ -170,23 +168,23 @@ export class Sync {
    * As `fetchChanged`, for what another gateway has told. Also notes in the journal what is gone: the event that a
    * client saw there may have been created and deleted between two polls of this gateway.
    */
-  async fetchTold(changes: readonly ChangedRecord[]): Promise<boolean> {
+  async fetchPeerChanges(changes: readonly ChangedRecord[]): Promise<boolean> {
     const isFetched = changes.length === 0 || (await this.fetchChanged(changes));
     if (isFetched) this.#context.replica.noteGone(changes);
     return isFetched;
   }
 
   /**
-   * Polls, because entries of other gateways were lost. Resolves with true if the replica is current then. What was
-   * deleted meanwhile may be missing in the journal. Example: gateway A told of event 12, Redis was emptied, and this
-   * gateway B never had it. So a client that comes from A to B with an older position reads everything again.
-   * `withScan`: a scan begins too, which finds what no date shows. If the replica is not live, it resolves with false:
-   * then the sync polls anyway, with pauses after failures.
+   * Polls, because entries of other gateways were lost. Resolves with true if the replica is current then.
+   * @param withScan a scan begins too, which finds what no date shows
    */
   async pollForLostEntries(withScan = false): Promise<boolean> {
     if (withScan) restartScan(this.#context.memory);
+    // If it is not live, the sync polls anyway, with pauses after failures.
     if (this.state().phase !== 'live' || !(await this.poll())) return false;
-    this.#context.replica.journal.missed();
+    // The journal may lack what was deleted meanwhile. Example: gateway A created event 12 and deleted it, and Redis
+    // was emptied. This gateway B never had it. A client that comes from A to B reads everything again.
+    this.#context.replica.journal.noteMissed();
     return true;
   }
 

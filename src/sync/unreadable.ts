@@ -9,11 +9,10 @@ import { countRecords, type SyncContext } from './context.ts';
 import { READ_AS } from './sync-state.ts';
 
 /**
- * Runs a step that reads something as a visitor. Resolves with undefined if it cannot be read at present, and the
- * replica keeps what it has: the site has no such collection, or refuses all visitors of it, for members only or
- * during maintenance. If it refuses an account, the poll fails. Throws what the CMS throws otherwise.
- * @param spec of a collection, which the site may lack: it must say so itself, because a 404 of a proxy or of a plugin
- * that hides a route is a failure like any other
+ * Runs a step that reads something as a visitor. Resolves with undefined, and the replica keeps what it has, if
+ * - the site refuses visitors, for members only or during maintenance. If it refuses an account, the poll fails;
+ * - the site says that it has no such collection (`spec`). A 404 of a proxy, or of a plugin that hides a route, is a
+ *   failure like any other.
  */
 export async function noteIfUnreadable<T>(
   context: SyncContext,

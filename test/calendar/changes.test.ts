@@ -51,12 +51,12 @@ describe('/changes', () => {
   it('is 410 for a token of another gateway once entries of that one were lost, also if it was 200 before', async () => {
     const other = await seededGateway([event(1)]);
     const scanS = Math.floor(NOW_MS / 1000) + 10;
-    other.replica.journal.scanned(scanS);
+    other.replica.journal.noteScan(scanS);
     const { next_token: told } = (await other.request('/changes')).body;
     await other.stop();
     expect((await get(`/changes?since=${told}`)).changes).to.deep.equal([]);
     gateway.replica.journal.setClock(() => scanS + 1);
-    gateway.replica.journal.missed();
+    gateway.replica.journal.noteMissed();
     expect((await gateway.request(`/changes?since=${told}`)).status).to.equal(410);
   });
 

@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import type { Services } from '../../src/calendar/services.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
-import { recordCounts } from '../../src/store/records.ts';
 import { userIdOf } from '../cms/fake-cms.ts';
+import { recordCounts } from '../store/record-counts.ts';
 import {
   EVENT_CREATE,
   EVENT_WITH_ALL,

@@ -32,7 +32,7 @@ describe('outgoing webhooks of several gateways', function () {
       replica.journal.setClock(() => 1000);
       replica.beginInitialSync();
       replica.endInitialSync();
-      replica.journal.scanned(1000);
+      replica.journal.noteScan(1000);
       const lease = cluster.createPushLease();
       const receivers = [{ url: receiver.url, secret: SECRET, allowPrivate: true }];
       const push = new Push({ receivers, replica, isReady: () => true, observe, lease });

@@ -14,8 +14,8 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
       title: 'no key back',
     },
     'cluster: an entry counts once its records are read again': {
-      code: '|| !(await this.#reread(_1, _2))',
-      replacement: '|| void this.#reread(_1, _2)',
+      code: 'if (!(await this.#reread(_1, _2))) return false;',
+      replacement: 'void this.#reread(_1, _2);',
       title: 'waits until its gateway has read',
     },
     'cluster: a gateway polls at least in every sixth interval': {

@@ -263,7 +263,7 @@ describe('the change journal', () => {
         const { journal } = replica;
         const before = journal.head();
         upsert(replica, [event(4)]);
-        journal.scanned(150);
+        journal.noteScan(150);
         upsert(replica, [event(5)]);
         expect(journal.since(before, 1)?.next.scanS).to.equal(0);
         expect(journal.since(before, 9)?.next.scanS).to.equal(150);
@@ -272,7 +272,7 @@ describe('the change journal', () => {
       it('survive a restart', () => {
         nowS = 110;
         upsert(replica, [event(4)]);
-        replica.journal.scanned(105);
+        replica.journal.noteScan(105);
         reopen();
         expect(idsSince(105)).to.deep.equal([4]);
         expect(replica.journal.head().scanS).to.equal(105);

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { recordCounts } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { integrityErrors } from './changes.ts';
 import { killOften } from './crash.ts';
+import { recordCounts } from './record-counts.ts';
 
 describe('the file of the replica after a crash', () => {
   let folder: string;

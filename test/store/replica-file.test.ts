@@ -11,11 +11,12 @@ import { ConfigError } from '../../src/errors.ts';
 import { FIELDS } from '../../src/interface/fields.ts';
 import { listEvents } from '../../src/store/list-events.ts';
 import { termCount } from '../../src/store/lists.ts';
-import { getRecord, recordCounts } from '../../src/store/records.ts';
+import { getRecord } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { formatOf, REPLICA_FORMAT, TABLES } from '../../src/store/schema.ts';
 import { getState, setState } from '../../src/store/state.ts';
 import { integrityErrors, upsert } from './changes.ts';
+import { recordCounts } from './record-counts.ts';
 import { event, image, term } from './sample-records.ts';
 
 const listed = (replica: Replica) => listEvents(replica.db, { order: 'start', limit: 100, offset: 0 });
@@ -132,7 +133,7 @@ describe('the file of the replica', () => {
     this.timeout(60_000);
     const script = `
       const { Replica } = await import(${JSON.stringify(new URL('../../src/store/replica.ts', import.meta.url).href)});
-      const { recordCounts } = await import(${JSON.stringify(new URL('../../src/store/records.ts', import.meta.url).href)});
+      const { recordCounts } = await import(${JSON.stringify(new URL('./record-counts.ts', import.meta.url).href)});
       const { event } = await import(${JSON.stringify(new URL('./sample-records.ts', import.meta.url).href)});
       const stored = new Replica({ file: ${JSON.stringify(file)}, identity: 'site' });
       for (let n = recordCounts(stored.db).event; ; n += 10) {

@@ -1,8 +1,9 @@
 // The sync of a site that lacks some of the mapping's collections, at the start or later.
 
 import { expect } from 'chai';
-import { getRecord, recordCounts } from '../../src/store/records.ts';
+import { getRecord } from '../../src/store/records.ts';
 import { SERVICE } from '../cms/fake-cms.ts';
+import { recordCounts } from '../store/record-counts.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite, testSite } from './test-site.ts';
 

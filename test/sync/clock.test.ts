@@ -2,10 +2,11 @@
 // long as before.
 
 import { expect } from 'chai';
-import { getRecord, recordCounts } from '../../src/store/records.ts';
+import { getRecord } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { Sync } from '../../src/sync/sync.ts';
 import { createFakeCms } from '../cms/fake-cms.ts';
+import { recordCounts } from '../store/record-counts.ts';
 import { until } from '../until.ts';
 import { mapping, testSite } from './test-site.ts';
 

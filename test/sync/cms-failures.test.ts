@@ -2,8 +2,8 @@
 
 import { expect } from 'chai';
 import { CmsRejected, ReplicaError } from '../../src/errors.ts';
-import { recordCounts } from '../../src/store/records.ts';
 import { SERVICE, unavailable } from '../cms/fake-cms.ts';
+import { recordCounts } from '../store/record-counts.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite, testSite, titleOf } from './test-site.ts';
 

@@ -46,7 +46,7 @@ describe('the decisions of the sync', () => {
     await site.poll();
     const total = count - 1;
     expect(decisions()).to.include.deep.members([
-      events('the total differs', { total, held: count, excess: 0 }),
+      events('the total differs', { total, held: count, extraInTotal: 0 }),
       events('search for deleted records', { surplus: 1, total }),
       events('fetch', { ids: [11], reason: 'the search finds them in no list' }),
       events('delete', { ids: [11], removed: 1 }),

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { normalize } from '../../src/cms/wordpress/record-form.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
-import { recordCounts } from '../../src/store/records.ts';
 import { SERVICE } from '../cms/fake-cms.ts';
+import { recordCounts } from '../store/record-counts.ts';
 import { syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite } from './test-site.ts';
 

@@ -67,7 +67,11 @@ export class HistoryChecks {
   }
 
   /** The gateway reads a post that was just written through it, or that a webhook or another gateway names. */
-  async read(by: 'fetchWritten' | 'fetchChanged' | 'fetchTold', post: FakePost, isTrashed = false): Promise<void> {
+  async read(
+    by: 'fetchWritten' | 'fetchChanged' | 'fetchPeerChanges',
+    post: FakePost,
+    isTrashed = false,
+  ): Promise<void> {
     const { sync, replica } = this.#site;
     const timeline = this.#note(post);
     const { kind, states } = timeline;
@@ -80,7 +84,7 @@ export class HistoryChecks {
     const trashed: Trashed = { post, mustBeCancelled, until: Number.POSITIVE_INFINITY };
     if (isTrashed) this.#trashed.push(trashed);
     const change: ChangedRecord = { kind, id: post.id, isTrashed };
-    const fetched = by === 'fetchTold' ? sync.fetchTold([change]) : sync.fetchChanged([change]);
+    const fetched = by === 'fetchPeerChanges' ? sync.fetchPeerChanges([change]) : sync.fetchChanged([change]);
     // The same batch.
     if (by === 'fetchWritten') await sync.fetchWritten([change]);
     const isRead = await fetched;

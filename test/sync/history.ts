@@ -121,11 +121,11 @@ const WRITES: Record<string, Write> = {
   },
   webhook({ cms, checks }, post, a, b) {
     cms.edit(post.id, fieldsOf(cms, a, b));
-    return checks.read(b % 2 ? 'fetchTold' : 'fetchChanged', post, post.status === 'trash');
+    return checks.read(b % 2 ? 'fetchPeerChanges' : 'fetchChanged', post, post.status === 'trash');
   },
   webhookOfDeleted({ cms, checks }, post, _a, b) {
     cms.erase(post.id);
-    return checks.read(b % 2 ? 'fetchTold' : 'fetchChanged', post);
+    return checks.read(b % 2 ? 'fetchPeerChanges' : 'fetchChanged', post);
   },
   webhookOfTrashed({ cms, checks }, post) {
     cms.trashPost(post.id);

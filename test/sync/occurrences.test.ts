@@ -4,8 +4,9 @@ import { expect } from 'chai';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { seriesIdOf } from '../../src/model/records.ts';
-import { getRecord, getRecords, occurrenceIds, recordCounts } from '../../src/store/records.ts';
+import { getRecord, getRecords, occurrenceIds } from '../../src/store/records.ts';
 import type { FakePost } from '../cms/fake-cms.ts';
+import { recordCounts } from '../store/record-counts.ts';
 import { mapping as baseMapping, expectInSync, type TestSite, testSite } from './test-site.ts';
 
 const mapping = compileMapping(

@@ -3,8 +3,9 @@
 
 import { expect } from 'chai';
 import { compileMapping } from '../../src/mapping/compile.ts';
-import { getRecord, occurrenceIds, recordCounts } from '../../src/store/records.ts';
+import { getRecord, occurrenceIds } from '../../src/store/records.ts';
 import { type FakePost, SERVICE } from '../cms/fake-cms.ts';
+import { recordCounts } from '../store/record-counts.ts';
 import { filledSite } from './filled-site.ts';
 import { expectInSync, mapping, type TestSite, testSite, titleOf } from './test-site.ts';
 

@@ -113,10 +113,7 @@ const isOwnScheme = (credentials: string): boolean => /^(?:Bearer |JWT |\S+ API-
 const isGranted = (operation: unknown): boolean =>
   operation === true || (isObject(operation) && operation.permission === true);
 
-/**
- * The actions that the site's access functions allow. Who may read some records only may ask for those of everybody:
- * Payload leaves the others out of its lists.
- */
+/** The actions that the site's access functions allow: `true` allows all records, a limit perhaps only one's own. */
 function grantedActions({ create, read, update }: CmsRecord): Action[] {
   const isEditor = isGranted(create) || isGranted(update);
   const granted: Record<Action, boolean> = {
@@ -124,6 +121,7 @@ function grantedActions({ create, read, update }: CmsRecord): Action[] {
     publish: isEditor,
     editPublished: isGranted(update),
     editOthers: update === true,
+    // With a limit too: Payload leaves out of its lists what the caller may not read.
     readOwn: isGranted(read),
     readOthers: isGranted(read),
     readPrivate: isGranted(read),

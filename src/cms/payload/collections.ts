@@ -87,8 +87,9 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
         return toGatewayRecord(ids, spec, doc, detail);
       } catch (error) {
         const isMissing = error instanceof CmsRejected && error.status === 404;
-        if (isEditor || !isMissing || !isPostCollection(spec) || callOptions.credentials === undefined) throw error;
-        // Payload finds a trashed record only if it is asked for one, as for editors. They know that it exists.
+        const mayBeEditor = !isEditor && isPostCollection(spec) && callOptions.credentials !== undefined;
+        if (!isMissing || !mayBeEditor) throw error;
+        // An editor finds a trashed record in any view. Payload finds it only with `trash`, as in the view of editors.
         const asEditor = { view: 'editor', ...(detail && { detail }) } as const;
         const record = await collections.read(spec, id, asEditor, callOptions).catch(ifRejected(() => undefined));
         if (!record) throw error;

@@ -18,17 +18,16 @@ export const NO_FEATURES = { drafts: false, trash: false };
  */
 export function createFeatures(call: RestCall) {
   const known = new Map<string, Features>();
-  return async (spec: CollectionSpec, options: CallOptions): Promise<Features> => {
-    const found = known.get(spec.collection);
+  return async ({ collection }: CollectionSpec, options: CallOptions): Promise<Features> => {
+    const found = known.get(collection);
     if (found) return found;
-    const has = (condition: Query): Promise<boolean> => canBeQueried(call, spec.collection, condition, options);
+    const has = (condition: Query) => canBeQueried(call, collection, condition, options);
     const [drafts, trash] = await Promise.all([
       has({ 'where[_status][equals]': 'draft' }),
       has({ 'where[deletedAt][exists]': true, trash: true }),
     ]);
-    const features = { drafts, trash };
-    known.set(spec.collection, features);
-    return features;
+    known.set(collection, { drafts, trash });
+    return { drafts, trash };
   };
 }
 
@@ -36,12 +35,7 @@ export function createFeatures(call: RestCall) {
  * Whether Payload accepts the condition. It refuses (`QueryError`) a field that the collection does not have or does
  * not show to the caller. It accepts a virtual field, and that of a related collection (observed on 3.90.2).
  */
-export async function canBeQueried(
-  call: RestCall,
-  slug: string,
-  condition: Query,
-  options: CallOptions,
-): Promise<boolean> {
+export async function canBeQueried(call: RestCall, slug: string, condition: Query, options: CallOptions) {
   try {
     await call('GET', slug, { query: { ...condition, limit: 1, depth: 0, 'select[id]': true } }, options);
     return true;
@@ -142,7 +136,9 @@ function statusQuery(
   const withTrashed = trash && (statuses === 'all' || statuses?.includes('trash') === true);
   const parameters = withTrashed ? { trash: true } : {};
   const wanted = statuses ?? ['publish'];
-  if (wanted === 'all' || (!drafts && wanted.includes('publish'))) return { conditions: [], parameters };
+  // Without drafts, all that is saved is published.
+  const isEverything = wanted === 'all' || (!drafts && wanted.includes('publish'));
+  if (isEverything) return { conditions: [], parameters };
   const stored = new Set(drafts ? wanted.flatMap((status) => payloadStatusOf(spec, status) ?? []) : []);
   const alternatives: Query[] = [];
   if (stored.size > 0) alternatives.push({ '[_status][in]': [...stored].join(',') });
@@ -158,8 +154,8 @@ const numbered = (prefix: string, conditions: readonly Query[]): Query =>
   );
 
 /**
- * Payload knows pages only. For an offset that is no multiple of the limit, this finds the smallest page that contains
- * the wanted part: one request, so that no change of the list comes between two.
+ * Payload knows pages only. So ten records from offset 15 are asked for as the second page of 13, without the first two
+ * of it: the smallest page that has them all. With two requests, the list could change in between.
  */
 export function payloadPage(request: Pick<ListRequest, 'limit' | 'offset' | 'page'>) {
   const { limit = DEFAULT_LIMIT, offset, page = 1 } = request;

@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { CmsRejected } from '../../errors.ts';
-import { isObject, numberOrZero, textOrEmpty } from '../../model/json.ts';
+import { isObject, numberOrZero, objectOrEmpty, textOrEmpty } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
 import { absoluteUrl, percentDecoded } from '../../text/text.ts';
 import type { RequestParts, RestCall } from '../client.ts';
@@ -19,7 +19,7 @@ export function createMedia(
     if (id === undefined || !textOrEmpty(doc.mimeType).startsWith('image/')) return undefined;
     const url = absoluteUrl(doc.url, siteUrl);
     const sizes: ImageRecord['sizes'] = {};
-    for (const [name, size] of Object.entries(isObject(doc.sizes) ? doc.sizes : {})) {
+    for (const [name, size] of Object.entries(objectOrEmpty(doc.sizes))) {
       // Payload has all sizes in every record, with null for those that the image is too small for.
       if (!isObject(size) || typeof size.url !== 'string') continue;
       const { width, height, mimeType, filesize } = size;

@@ -1,5 +1,4 @@
 // The rules by which the series of an iCalendar file, and the clocks of its zones, repeat (RFC 5545, 3.3.10).
-//
 // Rules are expanded one period at a time, so that the caller can pause: the iterator of ical.js never returns for a
 // rule without instances, such as every seventh day from a Monday on Tuesdays.
 
@@ -43,18 +42,19 @@ export function* expandRule(rule: ICAL.Recur, startWallMs: number, fromWallMs: n
   // ical.js counts weekdays from 1, Sunday.
   const numberOf = (day: Day) => periodOf(day, wkst - 1);
   let day = count === null && fromWallMs > startWallMs ? dayOf(Math.floor(fromWallMs / DAY_MS)) : start;
-  // Positions count from the first day of the period.
+  // Back to the first day of its period: positions count from there.
   while (numberOf(dayOf(day.number - 1)) === numberOf(day)) day = dayOf(day.number - 1);
-  for (let left = count ?? Number.POSITIVE_INFINITY; left > 0 && day.number * DAY_MS <= toWallMs; ) {
+  let left = count ?? Number.POSITIVE_INFINITY;
+  while (left > 0 && day.number * DAY_MS <= toWallMs) {
     const period = numberOf(day);
     const isRepeated = (period - numberOf(start)) % interval === 0;
     const found: number[] = [];
     for (; numberOf(day) === period; day = dayOf(day.number + 1))
       if (isRepeated && isWanted(day)) found.push(...times.map((time) => day.number * DAY_MS + time));
     // BYSETPOS=1,-1: the first and the last.
-    const isAtPosition = (index: number) => positions.has(index + 1) || positions.has(index - found.length);
-    const chosen = positions.size > 0 ? found.filter((_, index) => isAtPosition(index)) : found;
-    const instances = chosen.filter((wallMs) => wallMs >= startWallMs).slice(0, left);
+    const isChosen = (index: number) =>
+      positions.size === 0 || positions.has(index + 1) || positions.has(index - found.length);
+    const instances = found.filter((wallMs, index) => isChosen(index) && wallMs >= startWallMs).slice(0, left);
     left -= instances.length;
     yield instances;
   }
@@ -63,7 +63,6 @@ export function* expandRule(rule: ICAL.Recur, startWallMs: number, fromWallMs: n
 /** The first day of a month; months may be above 12. */
 const dayNumber = (year: number, month: number): number => dayStartMs(year, month - 1, 1) / DAY_MS;
 
-/** Months from 1. */
 function dayOf(number: number) {
   const date = new Date(number * DAY_MS);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
@@ -80,31 +79,37 @@ function dayOf(number: number) {
 
 type Day = ReturnType<typeof dayOf>;
 
-/** The condition on days. Without a part that names days, the start's weekday or date applies. */
-function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boolean {
-  let [months, monthDays, weekdays] = [parts.BYMONTH, parts.BYMONTHDAY, parts.BYDAY];
-  const isInYear = freq === 'YEARLY' && !months;
-  if (!monthDays && !parts.BYYEARDAY && !weekdays) {
-    if (freq === 'WEEKLY') weekdays = [start.weekday];
-    else if (freq !== 'DAILY') monthDays = [start.inMonth[0]];
-    if (isInYear) months = [start.month];
-  }
-  // A part that is missing wants every day.
-  const isOneOf = <T>(values: readonly T[], wanted: readonly T[] | undefined) =>
-    wanted === undefined || values.some((value) => wanted.includes(value));
-  return ({ month, weekday: name, inMonth, inYear }) => {
-    const [fromStart, fromEnd] = isInYear ? inYear : inMonth;
-    const [nth, nthLast] = [Math.ceil(fromStart / 7), Math.ceil(-fromEnd / 7)];
-    // Monday, May 10, 2027, is `MO`, in its month also `2MO`, `+2MO` and, of five Mondays, `-4MO`.
-    const isOfWeek = freq === 'WEEKLY' || freq === 'DAILY';
-    const names = isOfWeek ? [name] : [name, `${nth}${name}`, `+${nth}${name}`, `-${nthLast}${name}`];
-    return (
-      isOneOf([month], months) &&
-      isOneOf(inMonth, monthDays) &&
-      isOneOf(inYear, parts.BYYEARDAY) &&
-      isOneOf(names, weekdays)
-    );
-  };
+/** The condition on days. A part that is missing wants every day. */
+function dayFilter(rule: ICAL.Recur, start: Day): (day: Day) => boolean {
+  const { BYMONTH, BYMONTHDAY, BYYEARDAY, BYDAY } = withDays(rule, start);
+  const isOneOf = <T>(values: readonly T[], wanted?: readonly T[]) => !wanted || values.some((v) => wanted.includes(v));
+  return (day) =>
+    isOneOf([day.month], BYMONTH) &&
+    isOneOf(day.inMonth, BYMONTHDAY) &&
+    isOneOf(day.inYear, BYYEARDAY) &&
+    isOneOf(weekdayNames(rule, day), BYDAY);
+}
+
+/**
+ * The rule's parts. If none of them names days, the start does: with a start on Friday, May 14, FREQ=WEEKLY has
+ * BYDAY=FR, FREQ=MONTHLY has BYMONTHDAY=14, and FREQ=YEARLY has BYMONTHDAY=14 and, unless it names months, BYMONTH=5.
+ */
+function withDays({ freq, parts }: ICAL.Recur, start: Day): ICAL.Recur['parts'] {
+  if (freq === 'DAILY' || parts.BYDAY || parts.BYMONTHDAY || parts.BYYEARDAY) return parts;
+  if (freq === 'WEEKLY') return { ...parts, BYDAY: [start.weekday] };
+  const BYMONTH = freq === 'YEARLY' ? [start.month] : undefined;
+  return { BYMONTH, ...parts, BYMONTHDAY: [start.inMonth[0]] };
+}
+
+/**
+ * Monday, May 10, 2027, is `MO`, in its month also `2MO`, `+2MO` and, of five Mondays, `-4MO`. A yearly rule that names
+ * no months counts in the year: `19MO`.
+ */
+function weekdayNames({ freq, parts }: ICAL.Recur, { weekday: name, inMonth, inYear }: Day): string[] {
+  if (freq === 'WEEKLY' || freq === 'DAILY') return [name];
+  const [fromStart, fromEnd] = freq === 'YEARLY' && !parts.BYMONTH ? inYear : inMonth;
+  const [nth, nthLast] = [Math.ceil(fromStart / 7), Math.ceil(-fromEnd / 7)];
+  return [name, `${nth}${name}`, `+${nth}${name}`, `-${nthLast}${name}`];
 }
 
 /** Milliseconds since midnight, sorted: by default the time of day of `start`. */

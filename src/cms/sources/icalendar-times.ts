@@ -96,24 +96,18 @@ export function endOf(component: Component, first: Moment, start: Moment, contex
   const text = textOf(component, 'duration');
   const isForward = ICAL.Duration.isValueString(text) && !text.startsWith('-');
   const duration = isForward ? ICAL.Duration.fromString(text) : new ICAL.Duration({});
-  const calendarDays = end ? Math.round((end.wallMs - first.wallMs) / DAY_MS) : duration.weeks * 7 + duration.days;
-  if (first.isDate) return momentAt(start.wallMs + Math.max(1, calendarDays) * DAY_MS - 1000, start).epochMs;
+  const days = end ? Math.round((end.wallMs - first.wallMs) / DAY_MS) : duration.weeks * 7 + duration.days;
+  if (first.isDate) return momentAt(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start).epochMs;
   if (end) return start.epochMs + Math.max(0, end.epochMs - first.epochMs);
-  const restMs = ((duration.hours * 60 + duration.minutes) * 60 + duration.seconds) * 1000;
-  return (calendarDays === 0 ? start : momentAt(start.wallMs + calendarDays * DAY_MS, start)).epochMs + restMs;
+  const lastDay = days === 0 ? start : momentAt(start.wallMs + days * DAY_MS, start);
+  return lastDay.epochMs + ((duration.hours * 60 + duration.minutes) * 60 + duration.seconds) * 1000;
 }
 
 export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
   const timezone = start.zone || context.zone;
-  const zone = zones.zoneOrUtc(timezone);
-  return {
-    start: formatWallTime(zones.epochToWallMs(start.epochMs, zone)),
-    end: formatWallTime(zones.epochToWallMs(endMs, zone)),
-    startUtc: formatWallTime(start.epochMs),
-    endUtc: formatWallTime(endMs),
-    timezone,
-    allDay: start.isDate,
-  };
+  const local = (utc: string) => zones.utcToWall(utc, zones.zoneOrUtc(timezone));
+  const [startUtc, endUtc] = [formatWallTime(start.epochMs), formatWallTime(endMs)];
+  return { start: local(startUtc), end: local(endUtc), startUtc, endUtc, timezone, allDay: start.isDate };
 }
 
 export const isSeries = (component: Component): boolean => component.lines.has('rrule') || component.lines.has('rdate');
@@ -240,7 +234,8 @@ async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promis
     if (offsetByUtc.size > MAX_DATES) throw new Error('too many changes of the clocks');
   }
   if (offsets.size === 1) return fixedZone([...offsets][0]!);
-  for (const { iana } of offsetByUtc.size > 0 ? WINDOWS_TO_IANA_MAP : []) {
+  if (offsetByUtc.size === 0) return undefined;
+  for (const { iana } of WINDOWS_TO_IANA_MAP) {
     await pause();
     const name = zoneByName(iana[0] ?? '');
     const zone = zones.zoneOrUtc(name ?? '');

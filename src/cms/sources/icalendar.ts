@@ -142,7 +142,7 @@ function addPart(group: UidGroup, component: Component): void {
  * Adds the instances of an event or series. Of that at 20270519T160000Z, with these changes of its UID:
  *
  *   RECURRENCE-ID:20270519T160000Z             nothing: `readGroup` adds the change
- *   RECURRENCE-ID;VALUE=DATE:20270519          the same, if it is the first instance of that day
+ *   RECURRENCE-ID;VALUE=DATE:20270519          the same, if it is the first instance of that day (`takeChange`)
  *   none, or of other instances                the master
  *   RECURRENCE-ID;RANGE=THISANDFUTURE:20270512T160000Z
  *     and DTSTART:20270513T170000Z             the change, at 20270520T170000Z

@@ -5,9 +5,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { CmsRejected, CmsUnavailable, ifRejected } from '../../errors.ts';
 import { isObject, objectOrEmpty, setAt, valueIn } from '../../model/json.ts';
 import { STATUSES } from '../../model/records.ts';
-import { slugKey } from '../../text/text.ts';
+import { slugKey, trimCharacters } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
-import { type CmsResponse, objectOf, writtenRecordOf } from '../http-exchange.ts';
+import { objectOf, writtenRecordOf } from '../http-exchange.ts';
 import type { CallOptions, Cms, CmsRecord, CmsView, CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
 import { cmsIdOf, DETAIL_FIELDS, gatewayId, normalize, settingsOf } from './record-form.ts';
 import { MAX_PAGE_SIZE, recordsOf } from './rest-api.ts';
@@ -34,10 +34,9 @@ export function createCollections(call: RestCall): Collections {
     async list(spec, request, options) {
       try {
         const response = await call('GET', routeOf(spec), { query: listQuery(spec, request) }, options);
+        const records = recordsOf(response).map((record) => normalize(spec, record));
         return {
-          records: recordsOf(response)
-            .map((record) => normalize(spec, record))
-            .filter(hasSlug(request.slug)),
+          records: records.filter(hasSlug(request.slug)),
           total: parseTotal(spec.collection, response.headers['x-wp-total']),
           cmsTimeMs: Date.parse(response.headers.date ?? '') || Date.now(),
         };
@@ -84,9 +83,8 @@ export function createCollections(call: RestCall): Collections {
         ifRejected(() => ({ created: undefined })),
       );
       if (!Array.isArray(created)) return undefined;
-      return created
-        .map(objectOrEmpty)
-        .map(({ collection, id }) => ({ collection: String(collection), id: Number(id) }));
+      const records = created.map(objectOrEmpty);
+      return records.map(({ collection, id }) => ({ collection: String(collection), id: Number(id) }));
     },
 
     async exists(id, options) {
@@ -103,11 +101,7 @@ const routeOf = (spec: CollectionSpec, id?: number): string =>
   `wp/v2/${spec.collection}${id === undefined ? '' : `/${cmsIdOf(spec, id)}`}`;
 
 /** WordPress keeps no repeated hyphens in a slug, and none at its ends. */
-const comparableSlug = (slug: unknown): string =>
-  slugKey(String(slug))
-    .split('-')
-    .filter((part) => part !== '')
-    .join('-');
+const comparableSlug = (slug: unknown): string => trimCharacters(slugKey(String(slug)).replace(/-+/g, '-'), '-');
 
 /**
  * WordPress cleans a wanted slug before it searches: `a!b` would find `ab`. `%` and `-` become empty and
@@ -186,12 +180,7 @@ const ACF = 'acf';
  * site requires others, such as `start`. The refusal comes before anything is written. So the update is sent again with
  * the stored values of those that it lacks: `{"acf": {"price": 20, "start": "2031-05-01 19:30:00", ...}}`.
  */
-export async function sendUpdate(
-  call: RestCall,
-  route: string,
-  body: CmsRecord,
-  options: CallOptions,
-): Promise<CmsResponse> {
+export async function sendUpdate(call: RestCall, route: string, body: CmsRecord, options: CallOptions) {
   try {
     return await call('POST', route, { json: body }, options);
   } catch (error) {

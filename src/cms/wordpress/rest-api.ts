@@ -56,29 +56,23 @@ async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
   const findings: NoApiFinding[] = [];
   for (const apiRoot of candidates) {
     const found = await probeApi(client, apiRoot, url.origin);
-    if ('root' in found) return createRouteResolver(found.root);
-    findings.push(found.finding);
+    if (typeof found === 'string') return createRouteResolver(found);
+    findings.push(found);
   }
   throw new NoRestApi(findings.find(({ reason }) => reason !== 'not-found') ?? findings[0]!);
 }
 
 /** The root of the API if `apiRoot` leads to one, otherwise what is there instead. */
-async function probeApi(
-  client: CmsClient,
-  apiRoot: string,
-  origin: string,
-): Promise<{ root: string } | { finding: NoApiFinding }> {
+async function probeApi(client: CmsClient, apiRoot: string, origin: string): Promise<string | NoApiFinding> {
   const { path, query } = createRouteResolver(apiRoot)('');
   try {
     const request = { method: 'GET', path, query: { ...query, _fields: 'namespaces' }, expect: 'any' } as const;
     const response = await client.request(request);
-    return isApi(response)
-      ? { root: redirectedRoot(response) ?? apiRoot }
-      : { finding: findingOf(origin + apiRoot, response) };
+    return isApi(response) ? (redirectedRoot(response) ?? apiRoot) : findingOf(origin + apiRoot, response);
   } catch (error) {
     const finding = error instanceof CmsUnavailable ? findingOfError(origin + apiRoot, error) : undefined;
     if (finding === undefined) throw error;
-    return { finding };
+    return finding;
   }
 }
 

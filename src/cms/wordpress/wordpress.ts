@@ -188,11 +188,15 @@ const NAMED_OF_POSTS = ['edit_posts', 'edit_others_posts', 'publish_posts', 'rea
 const NAMED_OF_TERMS = 'manage_terms';
 
 /**
- * The capabilities of a post type or taxonomy, from its own names for WordPress's general ones. A post type must name
- * those of `NAMED_OF_POSTS`: otherwise who may edit posts would pass for who may edit events, and the other way round.
- * The general name stands for `editPublished` without `map_meta_cap`, for which only the header `Allow` asks, and for
- * all of a taxonomy but `manageTerms`: who writes a venue that is a term needs `edit_posts`, and what WordPress asks.
- * @throws CmsUnavailable if a name that WordPress always has is missing or malformed
+ * The capabilities of a post type or taxonomy. `names` has its own ones for WordPress's general ones:
+ *
+ *     {edit_posts: 'edit_events', ...}          edit_events
+ *     {edit_posts: false, ...}                  do_not_allow, which no account has
+ *     no edit_published_posts                   edit_published_posts: without `map_meta_cap` only `Allow` asks for it
+ *     no edit_posts of a taxonomy               edit_posts: who writes a venue that is a term needs it
+ *
+ * @throws CmsUnavailable if a name is missing that WordPress always has: by the general one, who may edit posts would
+ * pass for who may edit events, and the other way round
  */
 function actionPermissions(names: unknown): ActionPermissions {
   const own = objectOrEmpty(names);
@@ -200,7 +204,6 @@ function actionPermissions(names: unknown): ActionPermissions {
   if (!NAMED_OF_POSTS.every(isNamed) && !isNamed(NAMED_OF_TERMS))
     throw new CmsUnavailable('incomplete', 'The CMS did not name the capabilities of a collection.');
   const entries = Object.entries(GENERAL_PERMISSIONS).map(([action, general]) => {
-    // A plugin may register a type with false for what nobody may do. No account has `do_not_allow`.
     const name = own[general] === false ? 'do_not_allow' : own[general];
     return [action, typeof name === 'string' ? (MAPPED[name] ?? name) : general];
   });

@@ -2,7 +2,7 @@
 
 import type { SourceEvent } from '../../cms/sources/source.ts';
 import type { SourceSettings } from '../../config-schema.ts';
-import type { Site } from '../../model/records.ts';
+import type { EventRecord, Site } from '../../model/records.ts';
 import { pause } from '../../pause.ts';
 import type { ChangeSet } from '../../store/changes.ts';
 import type { Database } from '../../store/database.ts';
@@ -89,7 +89,7 @@ async function eventsByStart({ db, sources }: Pass): Promise<Map<string, Compara
     const shared = sharedUrls(db, name);
     for (const rows of batchesOfRows(db, name)) {
       for (const row of rows) {
-        const event = comparableOf(row, shared);
+        const event = sourceEvent(row, shared);
         const others = byStart.get(event.startUtc);
         if (others) others.push(event);
         else byStart.set(event.startUtc, [event]);
@@ -110,7 +110,7 @@ function* batchesOfRows(db: Database, source: string): Generator<SourceRow[]> {
   }
 }
 
-function comparableOf({ source, ownId: id, eventJson }: SourceRow, shared: ReadonlySet<string>): Comparable {
+function sourceEvent({ source, ownId: id, eventJson }: SourceRow, shared: ReadonlySet<string>): Comparable {
   const { uid, url, title, start, startUtc, venue, organizers } = JSON.parse(eventJson) as SourceEvent;
   return {
     ...{ id, source, start, startUtc },
@@ -121,25 +121,26 @@ function comparableOf({ source, ownId: id, eventJson }: SourceRow, shared: Reado
 }
 
 /**
- * The site's own public events of this start. The table has no UTC: they are looked up by wall time, and of those found
- * `startUtc` decides. The wall time is that of one of these events; or that of the site's clock, if its plugin lists
- * all events so: 12:00 in New York for 18:00 in Berlin.
+ * The site's own public events of this start. They are looked up by wall time, because the table has no UTC; of those
+ * found, `startUtc` decides. The table has an event's own wall time, as one of `events` has it: 18:00 in Berlin. If the
+ * site's plugin lists all events by the site's clock, it has 12:00 in New York.
  */
 function siteEventsAt({ db, site }: Pass, startUtc: string, events: readonly Comparable[]): Comparable[] {
   const isListedBySite = site.settings?.timezoneMode === 'site';
   const siteStart = isListedBySite ? utcToWall(startUtc, zoneOrUtc(site.timezone)) : undefined;
   const starts = new Set(events.map(({ start }) => siteStart ?? start));
-  return [...starts].flatMap((start) =>
-    listedEventIdsAt(db, start).flatMap((id) => {
-      const record = getRecord(db, 'event', id);
-      if (!record || record.protected || record.startUtc !== startUtc) return [];
-      const venues = [...getRecords(db, 'venue', record.venues).values()].filter((venue) => !venue.protected);
-      const organizers = [...getRecords(db, 'organizer', record.organizers).values()]
-        .filter((organizer) => !organizer.protected)
-        .map(({ title }) => letters(title));
-      const keys = matchKeysOf('', [record.url, record.website], record.title);
-      const places = venues.map(({ title: name, ...venue }) => ({ ...venue, name }));
-      return [{ id, source: '', start, startUtc, keys, places, organizers }];
-    }),
-  );
+  const ids = [...starts].flatMap((start) => listedEventIdsAt(db, start));
+  const found = ids.flatMap((id) => getRecord(db, 'event', id) ?? []);
+  return found.filter((event) => !event.protected && event.startUtc === startUtc).map((event) => siteEvent(db, event));
+}
+
+function siteEvent(db: Database, { id, title, start, startUtc, url, website, ...event }: EventRecord): Comparable {
+  const venues = [...getRecords(db, 'venue', event.venues).values()].filter((venue) => !venue.protected);
+  const organizers = [...getRecords(db, 'organizer', event.organizers).values()].filter((each) => !each.protected);
+  return {
+    ...{ id, source: '', start, startUtc },
+    keys: matchKeysOf('', [url, website], title),
+    places: venues.map(({ title: name, ...venue }) => ({ ...venue, name })),
+    organizers: organizers.map((organizer) => letters(organizer.title)),
+  };
 }

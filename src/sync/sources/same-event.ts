@@ -15,6 +15,7 @@ export interface Comparable {
   id: number;
   /** `''`: the CMS. Two events of one calendar are never the same. */
   source: string;
+  /** Its wall time. */
   start: string;
   startUtc: string;
   /** What it may have in common with another event: `uid …`, `url …`, `title …`. */
@@ -59,9 +60,9 @@ export class KnownEvents {
   add(event: Comparable): void {
     const known = { event, sources: new Set([event.source]) };
     for (const key of event.keys) {
-      const others = this.#byKey.get(key);
-      if (others && others.length < MAX_OF_KEY) others.push(known);
-      else if (!others) this.#byKey.set(key, [known]);
+      const others = this.#byKey.get(key) ?? [];
+      this.#byKey.set(key, others);
+      if (others.length < MAX_OF_KEY) others.push(known);
     }
   }
 }
@@ -87,9 +88,10 @@ const NEAR_DEGREES = 0.005;
 
 /** Many towns have a "Main Library": what is known of the town, or of the coordinates, must not differ. */
 function isSamePlace(a: Place, b: Place): boolean {
-  if (letters(a.name) === '' || letters(b.name) === '') return false;
-  if (letters(a.name) !== letters(b.name) && !isBeginOf(a, b) && !isBeginOf(b, a)) return false;
-  if (letters(a.city) !== '' && letters(b.city) !== '' && letters(a.city) !== letters(b.city)) return false;
+  const haveNames = letters(a.name) !== '' && letters(b.name) !== '';
+  const isSameName = letters(a.name) === letters(b.name) || isBeginOf(a, b) || isBeginOf(b, a);
+  const isOtherTown = letters(a.city) !== '' && letters(b.city) !== '' && letters(a.city) !== letters(b.city);
+  if (!haveNames || !isSameName || isOtherTown) return false;
   if (a.latitude === null || a.longitude === null || b.latitude === null || b.longitude === null) return true;
   return Math.abs(a.latitude - b.latitude) < NEAR_DEGREES && Math.abs(a.longitude - b.longitude) < NEAR_DEGREES;
 }
@@ -105,11 +107,7 @@ function isBeginOf({ name, city }: Place, { name: long }: Place): boolean {
 }
 
 /** `62701 Springfield` without its postcode. */
-const withoutNumbers = (part: string): string =>
-  part
-    .split(' ')
-    .filter((word) => !/\d/.test(word))
-    .join(' ');
+const withoutNumbers = (part: string): string => part.replace(/[^ ]+/g, (word) => (/\d/.test(word) ? '' : word));
 
 /** Letters and digits, folded: `Jazz &amp; Blues!` is `jazzblues`. */
 export const letters = (html: string): string => fold(foldName(html)).replace(/[^\p{L}\p{N}]+/gu, '');

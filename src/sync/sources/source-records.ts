@@ -95,7 +95,8 @@ export class SourceRecords {
   /** Of one name at two addresses there are two venues. The first event that names one says what is shown of it. */
   #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer): number {
     const { name: title, ...fields } = said;
-    const id = derivedId(kind, source, ...namesOf(said));
+    const address = isVenue(said) ? fold(said.address) : '';
+    const id = derivedId(kind, source, foldName(title), address);
     if (!this.#claim(id)) return id;
     const region = isVenue(said) ? { stateprovince: said.state || said.province || '' } : {};
     const named = { title, slug: slugFor(title, id) };
@@ -137,12 +138,6 @@ export class SourceRecords {
 }
 
 const isVenue = (said: SourceVenue | SourceOrganizer): said is SourceVenue => 'address' in said;
-
-/** What tells a venue or organizer from the others of its source. */
-const namesOf = (said: SourceVenue | SourceOrganizer): [name: string, address: string] => [
-  foldName(said.name),
-  isVenue(said) ? fold(said.address) : '',
-];
 
 const NO_RECORD_TIMES = { date: NO_TIME, dateUtc: NO_TIME, modified: NO_TIME, modifiedUtc: NO_TIME };
 

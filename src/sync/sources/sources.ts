@@ -21,7 +21,7 @@ import type { Replica } from '../../store/replica.ts';
 import { countSourceEvents, merges, type SourceRow, sourceKeys, sourceRow } from '../../store/source-events.ts';
 import { getState } from '../../store/state.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
-import { applyInTurn, batchesOf } from '../ingest.ts';
+import { batchesOf, endTurn } from '../ingest.ts';
 import { PollLoop } from '../poll-loop.ts';
 import { BATCH_SIZE, combine, forgetting, ownIdOf } from './combine.ts';
 
@@ -46,9 +46,10 @@ interface SavedState {
   remarks: Remark[];
 }
 
-/** What one loop remembers of its source. */
-interface LoopMemory {
-  loop: PollLoop;
+/** A source, the loop that reads it, and what the loop remembers. */
+interface SourceState {
+  readonly named: NamedSource;
+  readonly loop: PollLoop;
   failures: number;
   problem: string | undefined;
   /** This process has read it, or tried to. */
@@ -67,7 +68,7 @@ const MAX_SHOWN_MERGES = 100;
 export class Sources {
   readonly #options: SourcesOptions;
   readonly #nowMs: () => number;
-  readonly #memories = new Map<string, LoopMemory>();
+  readonly #states: readonly SourceState[];
   readonly #stopping = new AbortController();
   readonly #reads = bulkhead(MAX_READS, Infinity);
   /** Combining runs one at a time, and not beside the storing of a snapshot. */
@@ -78,33 +79,34 @@ export class Sources {
   constructor(options: SourcesOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? Date.now;
-    for (const named of options.sources) {
+    this.#states = options.sources.map((named) => {
       const loop = new PollLoop({
-        poll: () => this.#reads.execute(() => this.#read(named)),
-        pauseMs: () => this.#pauseMs(named.name),
+        poll: () => this.#reads.execute(() => this.#read(state)),
+        pauseMs: () => this.#pauseMs(state.failures),
         clockMs: () => performance.now(),
         signal: this.#stopping.signal,
       });
-      this.#memories.set(named.name, { loop, failures: 0, problem: undefined, isRead: false, isDoubted: false });
-    }
+      const state: SourceState = { named, loop, failures: 0, problem: undefined, isRead: false, isDoubted: false };
+      return state;
+    });
   }
 
   start(): void {
     void this.#options.whenComplete().then(() => {
-      for (const { loop } of this.#memories.values()) loop.start();
+      for (const { loop } of this.#states) loop.start();
       // What the replica has of sources that the settings name no more is deleted. Each loop does so after a read.
-      if (this.#memories.size === 0) void this.#combine().catch(() => undefined);
+      if (this.#states.length === 0) void this.#combine().catch(() => undefined);
     });
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all([...this.#memories.values()].map(({ loop }) => loop.stop()));
+    await Promise.all(this.#states.map(({ loop }) => loop.stop()));
   }
 
   /** True once each has been read, or could not be. */
   isRead(): boolean {
-    return [...this.#memories.values()].every(({ isRead }) => isRead);
+    return this.#states.every(({ isRead }) => isRead);
   }
 
   /**
@@ -112,63 +114,58 @@ export class Sources {
    * successfully, if ever; and why its events may be out of date.
    */
   status() {
-    const { sources, replica } = this.#options;
-    const shown = sources.map((named) => {
+    const { replica } = this.#options;
+    const sources = this.#states.map(({ named, problem }) => {
       const { readMs, remarks = [] } = this.#saved(named) ?? {};
-      const { problem } = this.#memories.get(named.name)!;
       return { name: named.name, ...countSourceEvents(replica.db, named.name), remarks, readMs, problem };
     });
-    return { sources: shown, merged: merges(replica.db, MAX_SHOWN_MERGES) };
+    return { sources, merged: merges(replica.db, MAX_SHOWN_MERGES) };
   }
 
-  #pauseMs(name: string): number {
+  #pauseMs(failures: number): number {
     const { intervalMs } = this.#options;
-    const { failures } = this.#memories.get(name)!;
     return failures === 0 ? intervalMs : Math.min(intervalMs, FIRST_RETRY_MS * 2 ** (failures - 1));
   }
 
   /** Reads the source, stores what it says, and combines. Resolves with true if that succeeded. Never rejects. */
-  async #read(named: NamedSource): Promise<boolean> {
+  async #read(state: SourceState): Promise<boolean> {
     const { observe, replica } = this.#options;
-    const { name } = named;
-    const memory = this.#memories.get(name)!;
+    const { named } = state;
     const startedMs = performance.now();
     let problem: string | undefined;
     try {
       this.#stopping.signal.throwIfAborted();
-      const previous = memory.isDoubted ? undefined : this.#saved(named)?.validators;
+      const previous = state.isDoubted ? undefined : this.#saved(named)?.validators;
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
       const snapshot = await named.source.read(previous, signal);
-      problem = await this.#work.execute(() => this.#accept(named, memory, snapshot));
+      // Nothing changed since the answer that was saved: it is saved again, with the present time.
+      if (snapshot === undefined) this.#save(named, this.#saved(named)!);
+      else problem = await this.#work.execute(() => this.#storeUnlessDoubted(state, snapshot));
       if (problem === undefined) await this.#combine();
       // A doubted answer is no failure: the next read is after the interval.
-      memory.failures = 0;
+      state.failures = 0;
     } catch (error) {
       if (this.#stopping.signal.aborted) return false;
-      memory.failures += 1;
+      state.failures += 1;
       // The address may be a secret.
       problem = String(error instanceof Error ? error.message : error).replaceAll(sourceAddress(named), 'its address');
     }
-    memory.problem = problem;
-    memory.isRead = true;
-    const { events } = countSourceEvents(replica.db, name);
-    observe({ type: 'source-read', source: name, events, problem, durationMs: performance.now() - startedMs });
+    state.problem = problem;
+    state.isRead = true;
+    const { events } = countSourceEvents(replica.db, named.name);
+    observe({ type: 'source-read', source: named.name, events, problem, durationMs: performance.now() - startedMs });
     return problem === undefined;
   }
 
-  /** Stores the answer; undefined: the source is as it was. Resolves with why it is not believed, if it is not. */
-  async #accept(named: NamedSource, memory: LoopMemory, snapshot: SourceSnapshot | undefined) {
-    if (!snapshot) {
-      // With the present time. What was saved before is there: its validators were sent.
-      this.#save(named, this.#saved(named)!);
-      return undefined;
-    }
+  /** Resolves with why the answer is not believed, if it is not. */
+  async #storeUnlessDoubted(state: SourceState, snapshot: SourceSnapshot): Promise<string | undefined> {
+    const { named } = state;
     const known = snapshot.isPartial ? [] : sourceKeys(this.#options.replica.db, named.name);
     const now = new Set(snapshot.events.map(({ key }) => key));
     const gone = known.filter((key) => !now.has(key));
     // A calendar that lost more than half of its events may be broken. Doubted once, believed the second time.
-    memory.isDoubted = !memory.isDoubted && known.length >= FEW_EVENTS && gone.length > known.length / 2;
-    if (memory.isDoubted)
+    state.isDoubted = !state.isDoubted && known.length >= FEW_EVENTS && gone.length > known.length / 2;
+    if (state.isDoubted)
       return `${gone.length} of ${known.length} events are gone: they stay until the source is read once more`;
     await this.#store(named, snapshot, gone);
     return undefined;
@@ -212,7 +209,8 @@ export class Sources {
 
   /** One transaction, after which requests are answered. */
   async #apply(changes: ChangeSet): Promise<void> {
-    await applyInTurn(this.#options.replica, changes);
+    const { replica } = this.#options;
+    await endTurn(replica, replica.apply(changes));
     this.#stopping.signal.throwIfAborted();
   }
 

@@ -1,9 +1,9 @@
-// Opens the source that the settings name: by the address of an iCalendar file or that of another API (`events`).
+// Makes the reader of the source that the settings name: of an iCalendar file, or of another API (`events`).
 
 import type { SourceSettings } from '../../config-schema.ts';
 import { createEventsSource } from './events-api.ts';
 import { createICalendarSource } from './icalendar.ts';
 import type { Source, SourceOptions } from './source.ts';
 
-export const openSource = ({ icalendar, events }: SourceSettings, options: SourceOptions): Source =>
+export const createSource = ({ icalendar, events }: SourceSettings, options: SourceOptions): Source =>
   icalendar === undefined ? createEventsSource(events!, options) : createICalendarSource(icalendar, options);
