@@ -1,10 +1,11 @@
 // Invalid mapping files are refused with location and reason; all bundled mappings are valid.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError } from '../../src/errors.ts';
+import { CMS_RULES } from '../../src/mapping/cms-rules.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping, mappingNames } from '../../src/mapping/load.ts';
 import { sourceWith } from './samples.ts';
@@ -348,6 +349,12 @@ describe('loadMapping', () => {
   it('compiles every bundled mapping', () => {
     expect(mappingNames()).to.include.members(['wordpress-meta', 'acf', 'pods', 'gatherpress', 'eventon']);
     for (const name of mappingNames()) expect(loadMapping(name).name).to.equal(name);
+  });
+
+  it('may name each CMS that the gateway knows', () => {
+    const path = new URL('../../src/mapping/mapping.schema.json', import.meta.url);
+    const { upstream } = JSON.parse(readFileSync(path, 'utf8')).properties;
+    expect(upstream.enum).to.have.members(Object.keys(CMS_RULES));
   });
 
   it('lists the bundled mappings for an unknown name', () => {
