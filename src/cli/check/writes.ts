@@ -6,7 +6,7 @@ import type { CallOptions, CmsRecord } from '../../cms/port.ts';
 import { ApiError, CmsRejected } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
-import { setAt, valueIn } from '../../model/json.ts';
+import { type JsonObject, setAt, valueIn } from '../../model/json.ts';
 import type { CalendarRecord, Kind } from '../../model/records.ts';
 import { formatSample, isBlank, type Samples } from '../open-site.ts';
 import { type CheckContext, type Finding, fail, ok, type PluginRecord, warn } from './checks.ts';
@@ -33,7 +33,7 @@ interface Trial extends CheckContext, Samples {
 
 /** Creates a draft (of a kind without drafts: a term), tries its fields, and deletes it whatever happens. */
 async function tryKind(trial: Trial): Promise<Finding[]> {
-  const { kindMapping, connection, options, site, advice } = trial;
+  const { kindMapping, connection, options, advice } = trial;
   const { kind, collection, storedAs } = kindMapping;
   if (kindMapping.readOnly) return [ok(kind, 'not written: the mapping is read-only here')];
   const notTried = await trial.whyNotWritten?.(kindMapping);
@@ -43,7 +43,7 @@ async function tryKind(trial: Trial): Promise<Finding[]> {
   const fields = storedAs === 'posts' ? draft : { name: title, title };
   let created: CmsRecord;
   try {
-    created = await connection.cms.create(kindMapping, kindMapping.write(fields, { site }), options);
+    created = await createDraft(trial, fields);
   } catch (error) {
     return [fail(kind, `the site refuses a new record in ${collection}: ${reasonOf(error)}`, advice.createRefused)];
   }
@@ -59,6 +59,20 @@ async function tryKind(trial: Trial): Promise<Finding[]> {
     });
   }
   return findings;
+}
+
+/** A site may require more than a title, such as the address of a venue: then the draft has every field at once. */
+async function createDraft(trial: Trial, fields: JsonObject): Promise<CmsRecord> {
+  const { kindMapping, connection, options, site, linkTables, records } = trial;
+  const create = () => connection.cms.create(kindMapping, kindMapping.write(fields, { site, linkTables }), options);
+  try {
+    return await create();
+  } catch (error) {
+    if (!(error instanceof CmsRejected) || error.kind !== 'invalid') throw error;
+    for (const { property, values } of trialSteps(records, site.timezone, kindMapping).flat())
+      setAt(fields, property.split('.'), values[0]);
+    return create();
+  }
 }
 
 const NO_PLUGIN_ANSWER =

@@ -282,6 +282,14 @@ describe('the advice of check for Payload', () => {
       });
     });
 
+  it('writes a draft with every field if the site requires one that the mapping has', async () => {
+    const situation = normal();
+    apply(situation, { ...WRITE, gigs: { required: ['price'] } });
+    const rows = await rowsOf(situation, await freePort());
+    const written = rows.find(({ area, name }) => area === 'writes' && name === 'event');
+    expect(written).to.include({ state: 'ok' });
+  });
+
   it('has nothing to say about a site that fits', async () => {
     const situation = normal();
     apply(situation, {
