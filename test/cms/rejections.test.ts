@@ -22,6 +22,8 @@ describe('a rejection by WordPress', () => {
     [403, 'rest_cannot_edit', 'forbidden'],
     [401, 'incorrect_password', 'unauthenticated'],
     [401, 'rest_not_logged_in', 'unauthenticated'],
+    [400, 'rest_not_logged_in', 'invalid'],
+    [500, 'rest_not_logged_in', 'failed'],
     [410, 'rest_already_trashed', 'in-trash'],
     [501, 'rest_trash_not_supported', 'no-trash'],
     [400, 'my_rule', 'invalid'],

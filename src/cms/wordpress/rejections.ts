@@ -67,15 +67,16 @@ export function rejection({ status, json }: Pick<CmsResponse, 'status' | 'json'>
 
 /**
  * The first line that fits. A plugin may use WordPress's codes for whatever it refuses: 500 rest_forbidden is `failed`.
- *     a code of MEANINGS: not-found with 404, not-visible with 401 or 403, any other kind     its kind
- *     401, 403                                                                                forbidden
- *     with `params`; any other status below 500 but 404                                       invalid
- *     404, 500                                                                                failed
+ *     a code of MEANINGS: not-found with 404; not-visible and unauthenticated with 401, 403; any other     its kind
+ *     401, 403                                                                                             forbidden
+ *     with `params`; any other status below 500 but 404                                                    invalid
+ *     404, 500                                                                                             failed
  */
 function kindOf(status: number, code: string, data: CmsRecord): RejectionKind {
   const kind = MEANINGS[code]?.kind;
   const isRefused = status === 401 || status === 403;
-  const isMisused = (kind === 'not-found' && status !== 404) || (kind === 'not-visible' && !isRefused);
+  const isOfAccess = kind === 'not-visible' || kind === 'unauthenticated';
+  const isMisused = (kind === 'not-found' && status !== 404) || (isOfAccess && !isRefused);
   if (kind && !isMisused) return kind;
   if (isRefused) return 'forbidden';
   return data.params !== undefined || (status < 500 && status !== 404) ? 'invalid' : 'failed';
