@@ -237,6 +237,7 @@ export class Gateway {
       mapping,
       observe,
       intervalMs: config.sync.intervalS * 1000,
+      nowMs: Date.now,
       isPollDue: peers && ((intervalMs) => peers.takesLease(intervalMs)),
     });
     const application = this.#openApplication(config, { replica, peers, sync });
@@ -334,7 +335,8 @@ export class Gateway {
     const { peers, sync } = this.#current;
     const { cms } = this.#openedCms;
     const records = changes.flatMap(({ collection, id: cmsId, trashed: isTrashed }) => {
-      const kind = kindOfCollection(this.#mapping, collection);
+      const isImage = collection === this.#mapping.imageCollection;
+      const kind = isImage ? 'image' : kindOfCollection(this.#mapping, collection);
       const id = kind ? cms.gatewayId(specOf(this.#mapping, kind)!, cmsId) : 0;
       return kind && id !== 0 ? { kind, id, isTrashed } : [];
     });

@@ -94,6 +94,8 @@ function conflictError(error: CmsRejected, kind: Kind): ApiError {
   return genericError(error);
 }
 
+const NOT_SENT = 'It was not sent, and the site refuses what the record has there without it.';
+
 /**
  * Names the API parameters of the fields that the CMS names. The error is generic if there are none:
  *
@@ -106,9 +108,10 @@ function invalidFields(error: CmsRejected, { kind, parametersAt }: ErrorContext,
   const errors = new Map<string, ParamError>();
   for (const field of error.fields) {
     const isTitle = field === 'title' || field === 'name';
-    const titleAlone = isTitle ? [{ name: titleParameter }] : [];
+    const titleAlone: ParamError[] = isTitle ? [{ name: titleParameter }] : [];
     const stored = parametersAt?.(field) ?? [];
-    for (const one of stored.length > 0 ? stored : titleAlone) errors.set(one.name, { message, ...one });
+    for (const one of stored.length > 0 ? stored : titleAlone)
+      errors.set(one.name, { ...one, message: one.isUnsent ? NOT_SENT : message });
   }
   if (errors.size === 0) return genericError(error);
   return invalidParams([...errors.values()], { data: { upstream_code: error.code }, cause: error });

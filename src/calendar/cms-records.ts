@@ -73,11 +73,14 @@ export class CmsRecords {
     return this.#mappingOf(kind).read(cmsRecord, this.#parts.site(), this.#parts.sync.linkTables());
   }
 
-  /** The sync fetches the published ones that the replica lacks, such as one of the last seconds. Never rejects. */
-  async #fetchUnknown(kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<void> {
+  /**
+   * The sync fetches the published ones that the replica lacks, such as one of the last seconds. Never rejects, because
+   * not all callers wait: of a damaged replica it throws at once.
+   */
+  #fetchUnknown(kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<unknown> {
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
     const ids = published.map(({ id }) => Number(id)).filter((id) => !getRecord(this.#parts.replica.db, kind, id));
-    if (ids.length > 0) await this.#parts.sync.fetchChanged(ids.map((id) => ({ kind, id })));
+    return ids.length === 0 ? Promise.resolve() : this.#parts.sync.fetchChanged(ids.map((id) => ({ kind, id })));
   }
 
   /** Resolves when the replica shows what visitors get of the written records, or withholds them. Never rejects. */

@@ -60,8 +60,6 @@ async function ofExisting<T>(kind: PostKind, id: number, request: ApiRequest, ca
   }
 }
 
-const NOT_SENT = 'It was not sent, and the site refuses the record without it.';
-
 /**
  * Runs calls of a write. Their errors name the parameters of the fields that the CMS rejects. Throws 403 first if the
  * mapping has the kind or the record for reading only.
@@ -79,7 +77,7 @@ function withWriteErrors<T>(
     const sent = keys.flatMap((key) => input.parameterOf[key] ?? []);
     if (sent.length > 0) return sent.map((name) => ({ name }));
     const declared = BODY_PARAMETERS[kind].filter(({ name, recordKey = name }) => keys.includes(recordKey));
-    return declared.map(({ name }) => ({ name, message: NOT_SENT }));
+    return declared.map(({ name }) => ({ name, isUnsent: true }));
   };
   return withApiErrors({ kind, id, parametersAt }, calls);
 }

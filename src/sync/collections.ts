@@ -17,11 +17,8 @@ export const specOf = ({ kinds }: Mapping, kind: KindOrImage): CollectionSpec | 
   kind === 'image' ? MEDIA : kinds[kind];
 
 /** What the CMS keeps under this name, such as `venues`; undefined if the gateway reads no such collection. */
-export function kindOfCollection(mapping: Mapping, name: string): KindOrImage | undefined {
-  // Other gateways name the images as the port does, webhooks as the site does.
-  if (name === MEDIA.collection || name === mapping.imageCollection) return 'image';
-  return collectionsOf(mapping).find(({ collection }) => collection === name)?.kind;
-}
+export const kindOfCollection = (mapping: Mapping, name: string): KindOrImage | undefined =>
+  name === MEDIA.collection ? 'image' : collectionsOf(mapping).find(({ collection }) => collection === name)?.kind;
 
 /** More rows or records for one record are rare: the dates of an event that a list repeats, or those in a series. */
 const ROWS_PER_RECORD = 5;

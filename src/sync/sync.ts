@@ -15,9 +15,8 @@ import { continueScan, journalEndedScan, runInitialSync } from './scan.ts';
 import { failureEvent, pollRetryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
 
 interface SyncOptions
-  extends Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe'>,
-    Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'pageSize' | 'scanIntervalMs'>>,
-    Partial<Pick<SyncContext, 'nowMs' | 'clockMs'>> {
+  extends Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe' | 'nowMs'>,
+    Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'pageSize' | 'scanIntervalMs' | 'clockMs'>> {
   /** Time between the starts of two polls. */
   intervalMs: number;
   /** Whether an interval of this length has a poll; by default, each has. False: another gateway of the site polls. */
@@ -50,7 +49,7 @@ export class Sync {
   constructor(options: SyncOptions) {
     const { replica, cms, mapping, visitorCredentials, imageReader = visitorCredentials, observe } = options;
     const { pageSize = cms.maxPageSize, scanIntervalMs = SCAN_INTERVAL_MS } = options;
-    const { nowMs = Date.now, clockMs = () => performance.now() } = options;
+    const { nowMs, clockMs = () => performance.now() } = options;
     const { signal } = this.#stopping;
     this.#options = options;
     this.#context = {
@@ -213,7 +212,12 @@ export class Sync {
 
   #pauseMs(durationMs: number): number {
     if (this.state().failures > 0) return pollRetryDelayMs(this.state());
-    return Math.max(0, this.#options.intervalMs * PERIOD - durationMs);
+    return Math.max(0, this.#intervalMs() * PERIOD - durationMs);
+  }
+
+  /** Of the pause, and of the lease. */
+  #intervalMs(): number {
+    return this.#options.intervalMs;
   }
 
   /**
@@ -222,9 +226,9 @@ export class Sync {
    */
   async #pollAndScan(isRequested: boolean): Promise<boolean> {
     const { memory, clockMs, signal, visitorCredentials, observe } = this.#context;
-    const { intervalMs, isPollDue = async () => true } = this.#options;
+    const { isPollDue = async () => true } = this.#options;
     // A replica that may be outdated, or is not complete, is always polled for.
-    const isDue = isRequested || this.state().phase !== 'live' || (await isPollDue(intervalMs));
+    const isDue = isRequested || this.state().phase !== 'live' || (await isPollDue(this.#intervalMs()));
     const startedMs = clockMs();
     const { requests } = memory.tally;
     let isCurrent = false;

@@ -167,3 +167,28 @@ describe('an unknown record while the CMS is unavailable', () => {
     }
   });
 });
+
+describe('a replica that is replaced while the CMS answers about a record', () => {
+  for (const path of ['/events/777', '/events/by-slug/late'])
+    it(`makes the read 503, and leaves no rejection that nobody handles: ${path}`, async () => {
+      const cms = createFakeCms(() => Date.UTC(2027, 0, 1));
+      let afterRead = () => {};
+      const link = interceptCalls(cms, async (_name, call) => {
+        const answer = await call();
+        afterRead();
+        return answer;
+      });
+      const gateway = await startGateway({ cms: link });
+      const collection = gateway.mapping.kinds.event.collection;
+      cms.createPost(collection, { id: 777, status: 'publish', title: 'Late', slug: 'late', author: 1 });
+      afterRead = () => gateway.services.replica.close();
+      const unhandled: unknown[] = [];
+      const note = (error: unknown) => unhandled.push(error);
+      process.on('unhandledRejection', note);
+      expect((await gateway.request(path)).status).to.equal(503);
+      await new Promise(setImmediate);
+      process.off('unhandledRejection', note);
+      expect(unhandled).to.deep.equal([]);
+      await gateway.stop();
+    });
+});

@@ -41,6 +41,18 @@ describe('a rejection by WordPress', () => {
     expect(reject(400, 'empty_content').fields).to.deep.equal(['title']);
   });
 
+  it('names the required field that was not sent, also in a group', () => {
+    const details = { acf: { code: 'rest_property_required', message: '', data: null } };
+    for (const [group, field] of [
+      ['acf', 'acf.town'],
+      ['acf[at]', 'acf.at.town'],
+      ['acf[at][hall]', 'acf.at.hall.town'],
+    ]) {
+      const params = { acf: `town is a required property of ${group}.` };
+      expect(reject(400, 'rest_invalid_param', { params, details }).fields).to.deep.equal(['acf', field]);
+    }
+  });
+
   it('names the term that has the name already', () => {
     const rejected = reject(400, 'term_exists', { term_id: 7 });
     expect(rejected).to.deep.include({ kind: 'conflict', fields: ['name'], existingId: 7 });

@@ -353,8 +353,13 @@ describe('loadMapping', () => {
 
   it('may name each CMS that the gateway knows', () => {
     const path = new URL('../../src/mapping/mapping.schema.json', import.meta.url);
-    const { upstream } = JSON.parse(readFileSync(path, 'utf8')).properties;
-    expect(upstream.enum).to.have.members(Object.keys(CMS_RULES));
+    const { properties, allOf } = JSON.parse(readFileSync(path, 'utf8'));
+    const names = Object.keys(CMS_RULES);
+    expect(properties.upstream.enum).to.have.members(names);
+    // What only a mapping of this CMS may have.
+    expect(
+      allOf.map((part: { if: { properties: { upstream: { const: string } } } }) => part.if.properties.upstream.const),
+    ).to.have.members(names);
   });
 
   it('lists the bundled mappings for an unknown name', () => {

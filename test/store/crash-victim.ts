@@ -16,6 +16,7 @@ const sync = new Sync({
   cms,
   mapping,
   intervalMs: 40,
+  nowMs: Date.now,
   scanIntervalMs: 1_000,
   pageSize: 20,
   observe: () => undefined,

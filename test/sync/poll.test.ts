@@ -418,11 +418,13 @@ describe('a poll that another gateway may have', () => {
   it('is asked for with the interval between polls, of which the lease is a part', async () => {
     const replica = new Replica({ identity: 'test' });
     const asked: number[] = [];
+    const nowMs = () => Date.UTC(2026, 0, 1);
     const sync = new Sync({
       replica,
-      cms: createFakeCms(() => Date.UTC(2026, 0, 1)),
+      cms: createFakeCms(nowMs),
       mapping,
       intervalMs: 10,
+      nowMs,
       isPollDue: async (intervalMs) => asked.push(intervalMs) > 0,
       observe: () => undefined,
     });

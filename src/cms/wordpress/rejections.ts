@@ -94,15 +94,18 @@ const isBeforeWrite = (status: number, code: string, data: CmsRecord): boolean =
  *     {meta: 'meta.start is not ...'}                      meta, meta.start
  *     {acf: 'acf[price] is not ...'}                       acf, acf.price
  *     {acf: 'price is a required property of acf.'}        acf, acf.price: was not sent, as `details` says
+ *     {acf: 'town is a required property of acf[at].'}     acf, acf.at.town
  *     ['title'] (rest_missing_callback_param)              title
  */
 function invalidFields({ params, details }: CmsRecord): string[] {
   if (Array.isArray(params)) return params.map(String);
   return Object.entries(isObject(params) ? params : {}).flatMap(([key, message]) => {
-    const first = typeof message === 'string' ? message.split(' ', 1)[0]! : '';
+    const words = typeof message === 'string' ? message.split(' ') : [];
+    const [first = ''] = words;
     const detail = isObject(details) ? details[key] : undefined;
     const isMissing = isObject(detail) && detail.code === 'rest_property_required';
-    const location = (isMissing ? `${key}.${first}` : first).replaceAll('[', '.').replaceAll(']', '');
+    const group = words.find((word) => word.startsWith(`${key}[`))?.replace(/\.$/, '') ?? key;
+    const location = (isMissing ? `${group}.${first}` : first).replaceAll('[', '.').replaceAll(']', '');
     return location.startsWith(`${key}.`) ? [key, location] : [key];
   });
 }

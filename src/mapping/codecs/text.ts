@@ -21,7 +21,7 @@ export const html: CodecDefinition<never> = {
 
 /**
  * Where a tag separates lines (shown as `/`) or words (`|`), until `write` makes one line end of `/\n` and one blank of
- * `||`. Unicode reserves both characters for programs, so that no text has them.
+ * `||`. Unicode reserves both for programs: a text that has them loses them.
  *
  *   HTML            <p>Soup<br />\nTea</p><td>5</td><td>EUR</td>
  *   without tags    \n\nSoup/\nTea\n\n|5||EUR|
