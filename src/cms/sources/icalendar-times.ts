@@ -105,9 +105,10 @@ export function endOf(component: Component, first: Moment, start: Moment, contex
 
 export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
   const timezone = start.zone || context.zone;
-  const local = (utc: string) => zones.utcToWall(utc, zones.zoneOrUtc(timezone));
+  // Not from `endUtc`, which ends with the year 9999: a permanent exhibition in New York ends five hours later in UTC.
+  const local = (epochMs: number) => formatWallTime(zones.epochToWallMs(epochMs, zones.zoneOrUtc(timezone)));
   const [startUtc, endUtc] = [formatWallTime(start.epochMs), formatWallTime(endMs)];
-  return { start: local(startUtc), end: local(endUtc), startUtc, endUtc, timezone, allDay: start.isDate };
+  return { start: local(start.epochMs), end: local(endMs), startUtc, endUtc, timezone, allDay: start.isDate };
 }
 
 export const isSeries = (component: Component): boolean => component.lines.has('rrule') || component.lines.has('rdate');

@@ -47,6 +47,11 @@ describe('an iCalendar file', () => {
         ['DTSTART:20270510T000000', 'DTEND:20270511T000000', 'X-MICROSOFT-CDO-ALLDAYEVENT:TRUE'],
         ['2027-05-10 00:00:00', '2027-05-10 23:59:59', '2027-05-09 22:00:00', 'Europe/Berlin', true],
       ],
+      // A permanent exhibition, whose end is in the year 10000 in UTC.
+      [
+        ['DTSTART;TZID=America/New_York:20270510T090000', 'DTEND;TZID=America/New_York:99991231T235959'],
+        ['2027-05-10 09:00:00', '9999-12-31 23:59:59', '2027-05-10 13:00:00', 'America/New_York', false],
+      ],
       // An end before the start, and one that is no time.
       [
         ['DTSTART:20270510T180000', 'DTEND:20270510T170000'],
