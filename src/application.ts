@@ -27,7 +27,10 @@ import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency
 
 interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers'> {
   config: Config;
-  /** On a reload: that of the replaced application. Two would both attach a `caller3` to the same replica. */
+  /**
+   * On a reload: that of the replaced application. SQLite knows the database of a caller by a number, as in `caller3`,
+   * which this object gives. A second one would give the same numbers, and attach `caller3` twice.
+   */
   unpublishedRecords?: UnpublishedRecordsCache | undefined;
   serviceCredentials: Credentials;
   nowMs?: () => number;

@@ -107,15 +107,15 @@ function parseInput(
   resolved: ReadonlyMap<string, unknown>,
 ): Input {
   const input: Input = { path: {}, values: {}, raw: sent, byField: {}, parameterOf: {} };
-  for (const { name, type, inPath, recordKey = name } of parameters) {
+  for (const { name, type, inPath, property = name } of parameters) {
     const value = inPath ? path[name] : sent[name];
     if (value === undefined) continue;
     const result = resolved.has(name) ? resolved.get(name) : parseValue(type, value);
     if (inPath) Object.assign(input.path, { [name]: result });
     else {
       input.values[name] = result;
-      input.byField[recordKey] = result;
-      input.parameterOf[recordKey] = name;
+      input.byField[property] = result;
+      input.parameterOf[property] = name;
     }
   }
   return input;

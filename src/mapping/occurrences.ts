@@ -60,7 +60,7 @@ export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; oc
   return { read, occurrences };
 }
 
-/** Texts that an occurrence may have of its own: zone, page, whether and why it is cancelled, where it is online. */
+/** Texts that an occurrence may have of its own: zone, page, and those that the original lacks (`event_status`). */
 const OWN_TEXTS = Object.entries(FIELDS.event).filter(
   ([name, { parameter }]) => name === 'timezone' || name === 'url' || parameter?.addition,
 );
