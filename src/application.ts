@@ -27,10 +27,7 @@ import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency
 
 interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers'> {
   config: Config;
-  /**
-   * On a reload: that of the replaced application. SQLite knows the database of a caller by a number, as in `caller3`,
-   * which this object gives. A second one would give the same numbers, and attach `caller3` twice.
-   */
+  /** On a reload: that of the replaced one. It numbers callers' databases; another would attach `caller3` once more. */
   unpublishedRecords?: UnpublishedRecordsCache | undefined;
   serviceCredentials: Credentials;
   nowMs?: () => number;

@@ -1,4 +1,4 @@
-// Renders records to JSON bytes, those for the public once, and joins rendered records to lists.
+// Renders records to JSON bytes, those for the public once, joins rendered records to lists, and parses them again.
 
 import { hash } from 'node:crypto';
 import { ApiError } from '../errors.ts';

@@ -73,7 +73,7 @@ export interface SharedCounters {
 const MINUTE_S = 60;
 /**
  * Bytes that count as one request: twice a list of 50 ordinary events. What was built for the request counts: with
- * `_fields=id` a list of 2 MB counts as four requests, though few bytes of it are sent. From the cache it counts as one.
+ * `_fields=id` a list of 2 MB counts as four requests, though it sends few bytes. From the cache it counts as one.
  */
 const BYTES_PER_REQUEST = 512 * 1024;
 /** Beyond this many networks, the least recently used are forgotten. */

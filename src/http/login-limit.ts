@@ -15,8 +15,8 @@ export interface Attempt {
 
 export interface Refusal {
   retryAfterS: number;
-  /** `ignored-tokens`: the CMS has ignored too many tokens from this network. */
-  reason: 'failures' | 'ignored-tokens';
+  /** Too many logins have ended so. */
+  reason: 'failed' | 'ignored';
 }
 
 type FailureLimits = Pick<Config['limits'], 'failedLoginsPerAddress' | 'failedLoginsPerUser' | 'failedLoginWindowS'>;
@@ -82,7 +82,7 @@ export class LoginLimit {
     if (exceeded.length > 0) {
       await giveBack();
       const waitMs = Math.max(...exceeded.map(({ msBeforeNext }) => msBeforeNext));
-      return { retryAfterS: wholeSeconds(waitMs), reason: 'failures' };
+      return { retryAfterS: wholeSeconds(waitMs), reason: 'failed' };
     }
     return {
       isTrusted,
@@ -100,10 +100,8 @@ export class LoginLimit {
     if (!isTrusted) {
       const [failed, ignored] = await Promise.all([this.#byNetwork.get(network), this.#ignoredTokens.get(network)]);
       for (const result of [failed, ignored])
-        if (result && result.consumedPoints >= failedLoginsPerAddress) {
-          const reason = result === ignored ? 'ignored-tokens' : 'failures';
-          return { retryAfterS: wholeSeconds(result.msBeforeNext), reason };
-        }
+        if (result && result.consumedPoints >= failedLoginsPerAddress)
+          return { retryAfterS: wholeSeconds(result.msBeforeNext), reason: result === ignored ? 'ignored' : 'failed' };
     }
     return {
       isTrusted,

@@ -16,7 +16,7 @@ export interface Parameter {
    * another one for each request or site (the namespace as called, the page size, the default date range).
    */
   shownDefault?: string | number | boolean | null | 'computed';
-  /** Property of the record that the parameter sets: `image_id` etc. */
+  /** Property of the record that the parameter sets: `startDate` of `start_date`. */
   property?: string;
   /** The value is a segment of the path. A query or body parameter of the same name is a different parameter. */
   inPath?: boolean;
@@ -54,14 +54,8 @@ export interface ReferenceChecks {
 export type JsonType = 'string' | 'boolean' | 'integer';
 
 /**
- * Validation has two stages, as in The Events Calendar. A type has those of these that it needs, in this order:
- *
- *   first stage     `accepts`: the form of the value. Not called for null.
- *                   `verify`: what it refers to. Called only if `accepts` returned true.
- *   second stage    `jsonType`
- *   then            `parse`
- *
- * With `resolve` the first stage is `accepts`, then `resolve`, and what that returns is the parsed value.
+ * Validation has two stages, as in The Events Calendar. First: `accepts`, then `verify` or `resolve`. Second: `jsonType`.
+ * Then comes `parse`; but what `resolve` has found is the value as it is.
  */
 export interface ParamType {
   schema: Schema;
@@ -73,7 +67,9 @@ export interface ParamType {
   isList?: true;
   /** The parameters of the records that the value can hold, such as a venue in the body of an event. */
   inline?: readonly Parameter[];
+  /** The form of the value. Not called for null. */
   accepts?: (value: unknown) => boolean;
+  /** What the value refers to. Called only if `accepts` returned true, as `resolve` is. */
   verify?: (value: unknown, checks: ReferenceChecks) => boolean | Promise<boolean>;
   /** Finds what the value refers to: slugs -> ids. Undefined: the value is refused. */
   resolve?: (value: unknown, checks: ReferenceChecks) => Promise<unknown>;
@@ -91,7 +87,7 @@ export interface Input {
   values: Record<string, unknown>;
   /** Values as the client sent them, by parameter name; undeclared parameters too. */
   raw: Record<string, unknown>;
-  /** The parsed values, by the property of the record that the parameter sets: `startDate` etc. */
+  /** The parsed values, by the property of the record that the parameter sets. */
   byField: Record<string, unknown>;
   /** Property of the record -> parameter name. */
   parameterOf: Record<string, string>;

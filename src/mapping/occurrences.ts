@@ -29,10 +29,7 @@ export const occurrenceParams = ({ pastDays = 180, futureDays = 366 }: Occurrenc
 /** Whether the record is a series. No list shows a series itself: its occurrences are listed. */
 export const isSeries = (cmsRecord: CmsRecord): boolean => Array.isArray(cmsRecord[OCCURRENCES_FIELD]);
 
-/**
- * `read` hides a series from lists.
- * @param readEvent reads the series as an event of its own
- */
+/** `readEvent` reads a series as an event of its own. `read` does so too, and hides it from lists. */
 export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; occurrences: OccurrenceReader } {
   const read: ReadEvent = (cmsRecord, ...context) => {
     const event = readEvent(cmsRecord, ...context);

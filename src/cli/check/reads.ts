@@ -261,12 +261,9 @@ function judgeValues(field: MappedField, admin: string): Finding {
   return ok(name, `${path}: ${filled.length} of ${records.length} have it${example && `, ${example}`}`);
 }
 
-function incompleteDate(
-  field: MappedField,
-  filled: readonly SampledRecord[],
-  readable: readonly SampledRecord[],
-  admin: string,
-): Finding {
+type Records = readonly SampledRecord[];
+
+function incompleteDate(field: MappedField, filled: Records, readable: Records, admin: string): Finding {
   const { name, paths, definition, records } = field;
   const unreadRecord = filled.find((each) => !readable.includes(each));
   const unreadable = exampleIn(unreadRecord, paths);

@@ -146,7 +146,7 @@ export function siteFields(samples: readonly CmsRecord[], schema: CmsRecord): Si
       const field = fields.get(path) ?? { path, type: typeName(rule), values: [] };
       fields.set(path, field);
       if (!isBlank(values[name])) field.values.push(values[name]);
-      // A field group of ACF is an object of fields.
+      // A field group of ACF is an object of fields. One level of groups is read.
       if (prefix === 'acf.') addAll(`${path}.`, objectOrEmpty(rule.properties), objectOrEmpty(values[name]));
     }
   };

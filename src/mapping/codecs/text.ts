@@ -20,8 +20,8 @@ export const html: CodecDefinition<never> = {
 };
 
 /**
- * `write` puts these in the place of tags that separate lines or words, and later makes a line end of each `LINE_BREAK`,
- * and a blank of `WORD_BREAK`s in a row. Unicode reserves both characters for programs, so that no text has them.
+ * `write` puts these in the place of tags that separate lines or words, then makes a line end of each `LINE_BREAK` and
+ * a blank of `WORD_BREAK`s in a row. Unicode reserves both characters for programs, so that no text has them.
  *
  *   codec                             HTML                                 stored
  *   "plain-text"                      <td>5</td><td>EUR</td>               5 EUR
