@@ -54,7 +54,7 @@ export interface ReferenceChecks {
 export type JsonType = 'string' | 'boolean' | 'integer';
 
 /**
- * Validation has two stages, as in The Events Calendar. First: `accepts`, then `verify` or `resolve`. Second: `jsonType`.
+ * Validation has two stages, as in The Events Calendar: first `accepts`, then `verify` or `resolve`; second `jsonType`.
  * Then comes `parse`; but what `resolve` has found is the value as it is.
  */
 export interface ParamType {

@@ -26,8 +26,10 @@ export interface LocationSpec {
 
 /** How an event refers to a linked record, if not by id (references.ts). */
 export interface LinkSpec {
+  /** The taxonomy whose terms stand for the records, and what a term's slug is: `_place` and `_{slug}`. */
   terms?: string;
   slug?: string;
+  /** Where the record has the number that the event holds: `meta._location_id`. */
   key?: string;
 }
 

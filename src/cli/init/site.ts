@@ -156,7 +156,7 @@ export function siteFields(samples: readonly CmsRecord[], schema: CmsRecord): Si
       addAll(`${holder}.`, objectOrEmpty(objectOrEmpty(schema[holder]).properties), objectOrEmpty(cmsRecord[holder]));
     addAll('', schema, cmsRecord);
   }
-  // `acf.tickets.url` beside `acf.tickets.target` is in a link field.
+  // `acf.tickets.url` beside `acf.tickets.target`: a link field of ACF.
   for (const field of fields.values())
     if (/^acf\..+\.url$/.test(field.path) && fields.has(field.path.replace(/url$/, 'target'))) field.readOnly = true;
   return [...fields.values()];
