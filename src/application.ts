@@ -27,7 +27,7 @@ import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency
 
 interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers'> {
   config: Config;
-  /** On a reload: that of the replaced application. Two would both attach a `caller3` to the same replica. */
+  /** On a reload: that of the replaced one. It numbers callers' databases; another would attach `caller3` once more. */
   unpublishedRecords?: UnpublishedRecordsCache | undefined;
   serviceCredentials: Credentials;
   nowMs?: () => number;

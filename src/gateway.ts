@@ -9,6 +9,7 @@ import type { Peers } from './cluster/peers.ts';
 import { createNoCms, NO_CMS, siteWithoutCms } from './cms/none/none.ts';
 import { IdMap } from './cms/payload/ids.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
+import type { Cms, Credentials } from './cms/port.ts';
 import { createSource } from './cms/sources/create-source.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { adminUrl, basicCredentialsOf, publicUrlOf, siteUrlOf } from './config.ts';
@@ -20,6 +21,7 @@ import { openServer } from './http/server.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from './http/shared-state.ts';
 import { loadMapping } from './mapping/load.ts';
 import { type Mapping, mappingFingerprint } from './mapping/mapping.ts';
+import type { Site } from './model/records.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Observe } from './observability/observations.ts';
 import { Push } from './push/push.ts';
@@ -39,6 +41,18 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
 const LOST_IDS =
   'The ids of this site are texts: every record gets another id at the next start, without a CALENDAR_DATA_DIR.';
 
+interface OpenedCms {
+  cms: Cms;
+  /** Undefined without an account, and without a CMS. */
+  serviceCredentials: Credentials;
+  /** Of WordPress: the sync reads images with this account. Visitors see none that was uploaded to a draft. */
+  imageReader?: Credentials;
+  /** Of Payload: a replica that was filled with the numbers of another id map must not be used. */
+  idMapId?: number | undefined;
+  /** Without a CMS, where nobody else says what the site is. */
+  ownSite?: Site;
+}
+
 /**
  * Opens the CMS that the mapping names; none if the settings name no site.
  * @param idMapFile of the id map, for a CMS whose ids are texts; absent: the numbers end with the process
@@ -51,17 +65,15 @@ export function openCms(
   observe: Observe,
   idMapFile?: string,
   areSourcesRead = () => true,
-) {
+): OpenedCms {
   const { url, limits, userAgent, user, password } = config.upstream;
   if (url === undefined) {
     const ownSite = siteWithoutCms(config);
-    // `ownSite`: nobody else says what the site is.
     return { cms: createNoCms(ownSite, areSourcesRead), serviceCredentials: undefined, ownSite };
   }
   const client = { url, limits, userAgent, observe };
   if (mapping.cms === 'wordpress') {
     const account = basicCredentialsOf(config);
-    // `imageReader`: the sync reads images with this account, because visitors see none that was uploaded to a draft.
     return { cms: createWordPress(client), serviceCredentials: account, imageReader: account };
   }
   // A CMS with another name needs a branch of its own: without one, this line does not compile.
@@ -73,7 +85,6 @@ export function openCms(
   const { file, kinds } = mapping;
   const cms = createPayload({ ...client, idMap, specs: Object.values(kinds), site: file.payload });
   const serviceCredentials = user === undefined ? undefined : apiKeyLogin(user, password!);
-  // `idMapId`: a replica that was filled with the numbers of another id map must not be used.
   return { cms, serviceCredentials, idMapId: idMap?.mapId };
 }
 
@@ -106,7 +117,7 @@ export class Gateway {
   readonly #observe: Observe;
   readonly #mapping: Mapping;
   readonly #replicaFile: string | undefined;
-  readonly #openedCms: ReturnType<typeof openCms>;
+  readonly #openedCms: OpenedCms;
   readonly #cluster: ReturnType<typeof openCluster> | undefined;
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
@@ -130,7 +141,7 @@ export class Gateway {
     };
     this.#mapping = loadMapping(config.mapping);
     this.#replicaFile = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
-    // Called later, when `#current` is there.
+    // Called later, when `#current` is there. With a complete replica from disk nobody waits for a source that is slow.
     const areSourcesRead = () => this.#current.sync.state().complete || this.#current.sources.isRead();
     const idMapFile = this.#replicaFile && `${this.#replicaFile}.ids`;
     this.#openedCms = openCms(config, this.#mapping, this.#observe, idMapFile, areSourcesRead);

@@ -6,7 +6,10 @@ const MAX_WORK_MS = 10;
 
 let workingSince = 0;
 
-/** Lets other work run once all callers together have worked for 10 ms. Call it between small steps. */
+/**
+ * Lets other work run once all callers together have worked for 10 ms, in which idle time counts. Call it between small
+ * steps. Before a step that may be long, such as the JSON of a large record, call `soloTurn` (calendar/turns.ts).
+ */
 export async function pause(): Promise<void> {
   if (performance.now() - workingSince < MAX_WORK_MS) return;
   await nextTurn();

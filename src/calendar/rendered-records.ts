@@ -1,4 +1,4 @@
-// Renders records to JSON bytes, those for the public once, and joins rendered records to lists.
+// Renders records to JSON bytes, those for the public once, joins rendered records to lists, and parses them again.
 
 import { hash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
@@ -7,11 +7,11 @@ import type { CalendarRecord, Kind } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
 import { getRecords, RECORDS_PER_READ } from '../store/records.ts';
 import type { RenderedRecord } from '../store/rendered-cache.ts';
-import { utf8 } from '../text/bytes.ts';
+import { joinBytes, utf8 } from '../text/bytes.ts';
 import type { ApiResponse } from './request.ts';
 import { type Audience, serialize } from './serializer.ts';
 import type { ApiRequest } from './services.ts';
-import type { Steps } from './turns.ts';
+import { type Steps, soloTurn } from './turns.ts';
 
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
 export const contentHash = (data: string | Uint8Array): string => hash('sha1', data, 'base64url').slice(0, 16);
@@ -131,4 +131,21 @@ export function identityOfList(
   const cacheTags = new Set([name, ...items.map(({ cacheTags: [own] }) => own)]);
   for (const item of items) for (const tag of item.cacheTags) cacheTags.add(tag);
   return { etag, cacheTags: [...cacheTags] };
+}
+
+export function chunksOf(body: unknown): readonly Uint8Array[] {
+  if (body instanceof RenderedList) return body.chunks();
+  return [body instanceof Uint8Array ? body : utf8(JSON.stringify(body))];
+}
+
+export const toBuffer = (body: unknown): Buffer => (Buffer.isBuffer(body) ? body : joinBytes(chunksOf(body)));
+
+/** The records of a list, each in a turn of its own: other requests run between long texts. */
+export async function parseItems(items: RenderedList['items']): Promise<JsonObject[]> {
+  const parsed: JsonObject[] = [];
+  for (const item of items) {
+    await soloTurn();
+    parsed.push(parseRendered(item));
+  }
+  return parsed;
 }

@@ -76,7 +76,7 @@ function withWriteErrors<T>(
     const keys = fields.map((field) => field.split('.', 1)[0]!);
     const sent = keys.flatMap((key) => input.parameterOf[key] ?? []);
     if (sent.length > 0) return sent.map((name) => ({ name }));
-    const declared = BODY_PARAMETERS[kind].filter(({ name, recordKey = name }) => keys.includes(recordKey));
+    const declared = BODY_PARAMETERS[kind].filter(({ name, property = name }) => keys.includes(property));
     return declared.map(({ name }) => ({ name, isUnsent: true }));
   };
   return withApiErrors({ kind, id, parametersAt }, calls);

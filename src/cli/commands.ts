@@ -109,7 +109,7 @@ Exit code: 0 ready, 1 not ready or no answer within three seconds, 2 a mistake i
 `,
     async run(args) {
       const { values } = parseOptions(args, CONFIG);
-      // Asks no site: the setting without a default does not matter.
+      // `loadConfig` demands the address of a site, or sources. `health` asks neither, so that any address will do.
       const env = { ...process.env, CALENDAR_UPSTREAM_URL: 'http://localhost' };
       const url = adminUrl(loadConfig({ file: values.config, env }).listen, '/ready');
       try {

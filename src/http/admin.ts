@@ -33,11 +33,10 @@ const MAX_WEBHOOK_BYTES = 256 * 1024;
 const SIGNATURE_WINDOW_MS = 5 * 60_000;
 
 type Reply = { status: number; body: object | string; type?: string; headers?: Record<string, string> };
-const errorReply = (status: number, error: string, headers: Record<string, string> = {}): Reply => ({
-  status,
-  body: { error },
-  headers,
-});
+
+function errorReply(status: number, error: string, headers: Record<string, string> = {}): Reply {
+  return { status, body: { error }, headers };
+}
 
 const LOG_INTERVAL_MS = 60_000;
 const BAD_SIGNATURE = 'X-Calendar-Signature is missing or invalid, or its time differs by more than five minutes';

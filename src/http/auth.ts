@@ -89,7 +89,7 @@ export class Authenticator {
     const result = await (known ?? this.#remember(hash, this.#check(authorization, login, user, address)));
     if (result.kind === 'accepted') return { credentials: authorization, account: result.account };
     if (result.kind === 'rejected') throw result.error;
-    if (result.kind === 'limited' && !(result.ofIgnoredTokens && isRead)) throw tooManyLogins(result.retryAfterS);
+    if (result.kind === 'limited' && !(result.reason === 'ignored' && isRead)) throw tooManyLogins(result.retryAfterS);
     return anonymousActor({ nonce, address });
   }
 

@@ -72,8 +72,8 @@ export interface SharedCounters {
 
 const MINUTE_S = 60;
 /**
- * Bytes that count as one request if they are built for this request: twice a list of 50 ordinary events. With
- * `_fields` most of them may not be sent.
+ * Bytes that count as one request: twice a list of 50 ordinary events. What was built for the request counts: with
+ * `_fields=id` a list of 2 MB counts as four requests, though it sends few bytes. From the cache it counts as one.
  */
 const BYTES_PER_REQUEST = 512 * 1024;
 /** Beyond this many networks, the least recently used are forgotten. */
@@ -83,7 +83,7 @@ interface Window {
   network: string;
   requests: number;
   /** How many of them the sum in Redis has already. */
-  shared: number;
+  reported: number;
   endsMs: number;
 }
 
@@ -139,7 +139,7 @@ export class RateLimit {
     const network = network64Of(address);
     let window = this.#windows.get(network);
     if (!window || window.endsMs <= nowMs) {
-      window = { network, requests: 0, shared: 0, endsMs: nowMs + MINUTE_S * 1000 };
+      window = { network, requests: 0, reported: 0, endsMs: nowMs + MINUTE_S * 1000 };
       this.#windows.set(network, window);
     }
     return window;
@@ -154,14 +154,15 @@ export class RateLimit {
 /**
  * Adds the new requests to the sum in Redis, and takes over the sum: with 45 requests here, of which 30 are in a sum of
  * 80, the sum becomes 95, and so does the count here.
+ * If that fails, they are not sent again: Redis may have counted them.
  */
 async function share(counter: Counter, window: Window): Promise<void> {
-  const unshared = window.requests - window.shared;
-  window.shared = window.requests;
-  const { consumedPoints: sum, msBeforeNext } = await counter.penalty(window.network, unshared);
-  const meanwhile = window.requests - window.shared;
+  const unreported = window.requests - window.reported;
+  window.reported = window.requests;
+  const { consumedPoints: sum, msBeforeNext } = await counter.penalty(window.network, unreported);
+  const meanwhile = window.requests - window.reported;
   window.requests = sum + meanwhile;
-  window.shared = sum;
+  window.reported = sum;
   window.endsMs = performance.now() + msBeforeNext;
 }
 

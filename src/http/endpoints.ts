@@ -7,7 +7,7 @@ import { events } from '../calendar/events.ts';
 import { calendarName, changesSince, feeds } from '../calendar/feeds/event-feeds.ts';
 import { linkedRecords } from '../calendar/linked-records.ts';
 import { readForReplay, referenceChecks, resolveSlug } from '../calendar/read-post.ts';
-import { parseRendered, RenderedList } from '../calendar/rendered-records.ts';
+import { parseItems, parseRendered, RenderedList, toBuffer } from '../calendar/rendered-records.ts';
 import type { ApiResponse, CreatedRecord } from '../calendar/request.ts';
 import { createRequestImages } from '../calendar/request-images.ts';
 import type { ApiRequest, Services } from '../calendar/services.ts';
@@ -33,7 +33,6 @@ import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createBodyReader } from './read-body.ts';
 import { combineRepeated } from './read-request.ts';
-import { parseItems, toBuffer } from './response-cache.ts';
 import { withProperties } from './response-params.ts';
 import { dryRunSockets, type Middleware, newState, type State } from './state.ts';
 
@@ -245,12 +244,8 @@ function describe(state: State, services: Services): ApiResponse {
   const context = namespaceContext(state, services);
   const { namespace } = state.query;
   if (namespace !== undefined && namespace !== NAMESPACE && namespace !== context.namespace) throw unknownNamespace();
-  return {
-    status: 200,
-    body: describeNamespace(context),
-    cacheTags: ['root'],
-    validUntilMs: services.nowMs() + 60_000,
-  };
+  const body = describeNamespace(context);
+  return { status: 200, body, cacheTags: ['root'], validUntilMs: services.nowMs() + 60_000 };
 }
 
 function document({ baseUrl, query }: State, services: Services): ApiResponse {

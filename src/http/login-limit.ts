@@ -13,10 +13,10 @@ export interface Attempt {
   end(outcome: 'accepted' | 'ignored' | 'failed' | 'unknown'): Promise<unknown>;
 }
 
-/** `ofIgnoredTokens`: the reason is that the CMS has ignored too many tokens from this network. */
 export interface Refusal {
   retryAfterS: number;
-  ofIgnoredTokens: boolean;
+  /** Too many logins have ended so. */
+  reason: 'failed' | 'ignored';
 }
 
 type FailureLimits = Pick<Config['limits'], 'failedLoginsPerAddress' | 'failedLoginsPerUser' | 'failedLoginWindowS'>;
@@ -82,7 +82,7 @@ export class LoginLimit {
     if (exceeded.length > 0) {
       await giveBack();
       const waitMs = Math.max(...exceeded.map(({ msBeforeNext }) => msBeforeNext));
-      return { retryAfterS: wholeSeconds(waitMs), ofIgnoredTokens: false };
+      return { retryAfterS: wholeSeconds(waitMs), reason: 'failed' };
     }
     return {
       isTrusted,
@@ -101,7 +101,7 @@ export class LoginLimit {
       const [failed, ignored] = await Promise.all([this.#byNetwork.get(network), this.#ignoredTokens.get(network)]);
       for (const result of [failed, ignored])
         if (result && result.consumedPoints >= failedLoginsPerAddress)
-          return { retryAfterS: wholeSeconds(result.msBeforeNext), ofIgnoredTokens: result === ignored };
+          return { retryAfterS: wholeSeconds(result.msBeforeNext), reason: result === ignored ? 'ignored' : 'failed' };
     }
     return {
       isTrusted,

@@ -8,6 +8,8 @@ import { checkLengths } from '../interface/validate.ts';
 import { MAX_PARAMETERS } from '../interface/value-lengths.ts';
 import type { Context, Middleware, State } from './state.ts';
 
+type Query = Record<string, unknown>;
+
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 export const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const OVERRIDABLE = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -92,18 +94,13 @@ const BRACKETS = {
 } as const;
 
 /** Parses a query or form, with or without its `?`. Ignores parameters beyond `MAX_PARAMETERS`. */
-export const parseQuery = (querystring: string): Record<string, unknown> =>
-  qs.parse(querystring, BRACKETS) as Record<string, unknown>;
+export const parseQuery = (querystring: string): Query => qs.parse(querystring, BRACKETS) as Query;
 
 /**
  * Joins the values of repeated names with commas: `tags=a&tags=b` means `tags=a,b`, where PHP takes the last value
  * (docs/differences.md). Only for these names, and only without brackets.
  */
-export function combineRepeated(
-  query: Record<string, unknown>,
-  querystring: string,
-  parameters: readonly { name: string }[],
-): Record<string, unknown> {
+export function combineRepeated(query: Query, querystring: string, parameters: readonly { name: string }[]): Query {
   const params = new URLSearchParams(querystring);
   const joined = { ...query };
   for (const { name } of parameters) {

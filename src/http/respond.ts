@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
+import { toBuffer } from '../calendar/rendered-records.ts';
 import type { Services } from '../calendar/services.ts';
 import { UNKNOWN_SITE } from '../model/records.ts';
 import { byteLength } from '../text/bytes.ts';
@@ -11,14 +12,7 @@ import type { RateLimit } from './client-limits.ts';
 import { consistencyHeaders, MIN_VERSION_HEADER } from './consistency-token.ts';
 import { apiLink, COMMON_HEADERS, type Cors, challengeHeaders, PRIVATE_HEADERS, staleHeaders } from './headers.ts';
 import { hasTooManyHeaders } from './read-request.ts';
-import {
-  type Body,
-  type CachedResponse,
-  isCacheable,
-  isFresh,
-  type ResponseCache,
-  toBuffer,
-} from './response-cache.ts';
+import { type Body, type CachedResponse, isCacheable, isFresh, type ResponseCache } from './response-cache.ts';
 import { type Context, type Middleware, nextRequestId } from './state.ts';
 
 /** Sends an error, a public response or a private one. A page has set its own body. */

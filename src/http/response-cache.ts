@@ -7,13 +7,11 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import fresh from 'fresh';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import { contentHash, parseRendered, RenderedList } from '../calendar/rendered-records.ts';
+import { chunksOf, contentHash } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
-import { soloTurn } from '../calendar/turns.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';
-import type { JsonObject } from '../model/json.ts';
-import { byteLength, joinBytes, utf8 } from '../text/bytes.ts';
+import { byteLength, joinBytes } from '../text/bytes.ts';
 import {
   apiLink,
   COMMON_HEADERS,
@@ -198,21 +196,4 @@ export function createToCached(services: Services, freshness: Freshness) {
       validUntilMs: response.validUntilMs,
     };
   };
-}
-
-export function chunksOf(body: unknown): readonly Uint8Array[] {
-  if (body instanceof RenderedList) return body.chunks();
-  return [body instanceof Uint8Array ? body : utf8(JSON.stringify(body))];
-}
-
-export const toBuffer = (body: unknown): Buffer => (Buffer.isBuffer(body) ? body : joinBytes(chunksOf(body)));
-
-/** The records of a list, each in a turn of its own: other requests run between long texts. */
-export async function parseItems(items: RenderedList['items']): Promise<JsonObject[]> {
-  const parsed: JsonObject[] = [];
-  for (const item of items) {
-    await soloTurn();
-    parsed.push(parseRendered(item));
-  }
-  return parsed;
 }

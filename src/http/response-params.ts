@@ -1,6 +1,6 @@
 // The parameters that change the shape of a response: `_fields`, `_envelope`, `_jsonp`, and `fields` of lists.
 
-import { parseRendered, RenderedList } from '../calendar/rendered-records.ts';
+import { chunksOf, parseItems, parseRendered, RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { invalidCallback } from '../interface/errors.ts';
@@ -9,7 +9,6 @@ import { isObject, type JsonObject } from '../model/json.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
 import { allowHeader } from './allow-header.ts';
 import { errorResponse } from './error-handler.ts';
-import { chunksOf, parseItems } from './response-cache.ts';
 import type { Middleware } from './state.ts';
 
 const CALLBACK = /^[\w.]+$/;

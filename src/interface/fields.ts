@@ -39,7 +39,7 @@ export interface Field {
   /** The kind of the records that the ids refer to. */
   targetKind?: Exclude<Kind, 'event'>;
   /** The field's parameter in creates and updates. Absent: clients cannot set the field. */
-  parameter?: Omit<Parameter, 'name' | 'recordKey'>;
+  parameter?: Omit<Parameter, 'name' | 'property'>;
   /** The response property is the record's value, which the serializer copies. */
   copied?: true;
 }
@@ -184,14 +184,14 @@ const customFields = parameter(
   types.valuesByName,
   SIZES.customFields,
   'Custom fields: values by name; the others stay as they are',
-  { addition: true, recordKey: 'customFields' },
+  { addition: true, property: 'customFields' },
 );
 
 function parametersOf(kind: Kind, table: FieldTable): readonly Parameter[] {
   const order = [...PARAMETER_ORDER[kind].split(' '), ...Object.keys(table)];
   const ordered = Object.entries(table).toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   const parameters = ordered.flatMap(([name, field]) =>
-    field.parameter ? [{ ...field.parameter, name, recordKey: field.key }] : [],
+    field.parameter ? [{ ...field.parameter, name, property: field.key }] : [],
   );
   return isPostKind(kind) ? [...parameters, customFields] : parameters;
 }

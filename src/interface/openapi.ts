@@ -239,7 +239,7 @@ const EXAMPLE_DATES: Record<string, string> = { start_date: '2027-05-01 19:00', 
 
 /** A valid body: the required fields and the record's name. */
 function exampleOf(fields: Parameter[]): JsonObject {
-  const shown = fields.filter(({ name, recordKey, required }) => required || recordKey === 'title' || name === 'name');
+  const shown = fields.filter(({ name, property, required }) => required || property === 'title' || name === 'name');
   return Object.fromEntries(shown.map(({ name, description }) => [name, EXAMPLE_DATES[name] ?? description]));
 }
 

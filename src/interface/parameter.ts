@@ -16,8 +16,8 @@ export interface Parameter {
    * another one for each request or site (the namespace as called, the page size, the default date range).
    */
   shownDefault?: string | number | boolean | null | 'computed';
-  /** Property of the record that the parameter sets. */
-  recordKey?: string;
+  /** Property of the record that the parameter sets: `startDate` of `start_date`. */
+  property?: string;
   /** The value is a segment of the path. A query or body parameter of the same name is a different parameter. */
   inPath?: boolean;
   /**
@@ -53,7 +53,10 @@ export interface ReferenceChecks {
 /** The type that WordPress checks in the second stage of validation. */
 export type JsonType = 'string' | 'boolean' | 'integer';
 
-/** Validation has two stages, as in The Events Calendar: `accepts`, `verify` and `resolve`, then `jsonType`. */
+/**
+ * Validation has two stages, as in The Events Calendar: first `accepts`, then `verify` or `resolve`; second `jsonType`.
+ * Then comes `parse`; but what `resolve` has found is the value as it is.
+ */
 export interface ParamType {
   schema: Schema;
   /** Valid values for the documentation, where the schema alone does not show what is accepted. */
@@ -64,11 +67,11 @@ export interface ParamType {
   isList?: true;
   /** The parameters of the records that the value can hold, such as a venue in the body of an event. */
   inline?: readonly Parameter[];
-  /** First stage: the form of the value. Not called for null. */
+  /** The form of the value. Not called for null. */
   accepts?: (value: unknown) => boolean;
-  /** First stage: what the value refers to. Called only if `accepts` returned true. */
+  /** What the value refers to. Called only if `accepts` returned true, as `resolve` is. */
   verify?: (value: unknown, checks: ReferenceChecks) => boolean | Promise<boolean>;
-  /** Instead of `verify` and `parse`: finds what the value refers to, slugs -> ids. Undefined: the value is refused. */
+  /** Finds what the value refers to: slugs -> ids. Undefined: the value is refused. */
   resolve?: (value: unknown, checks: ReferenceChecks) => Promise<unknown>;
   /** Of a refused value, instead of "Invalid parameter." */
   error?: { code: string; message: string };
@@ -77,16 +80,16 @@ export interface ParamType {
   parse?: (value: unknown) => unknown;
 }
 
-/** The result of validating a request: its values, by parameter and by record field. */
+/** The result of validating a request: its values, by parameter and by property of the record. */
 export interface Input {
   path: { id?: number; slug?: string };
   /** Parsed values, by parameter name. */
   values: Record<string, unknown>;
   /** Values as the client sent them, by parameter name; undeclared parameters too. */
   raw: Record<string, unknown>;
-  /** The parsed values, by the name of the record field that the parameter sets. */
+  /** The parsed values, by the property of the record that the parameter sets. */
   byField: Record<string, unknown>;
-  /** Record field -> parameter name. */
+  /** Property of the record -> parameter name. */
   parameterOf: Record<string, string>;
 }
 

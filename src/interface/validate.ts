@@ -11,6 +11,8 @@ import { GLOBAL_LIMITS, type Limit, MAX_NAMES, UNDECLARED_LIMIT } from './value-
 import { parseBoolean, parseLinkedItems, parseNumber } from './value-types.ts';
 
 type Values = Readonly<Record<string, unknown>>;
+/** What `resolve` found, by parameter: the ids of terms that were sent as slugs. */
+type Resolved = ReadonlyMap<string, unknown>;
 
 const JSON_TYPE_CHECKS: Record<JsonType, (value: unknown) => boolean> = {
   string: (value) => typeof value === 'string',
@@ -42,19 +44,17 @@ export async function validate(
 }
 
 function rejectMissing(parameters: readonly Parameter[], sent: Values): void {
-  const missing = parameters.filter(
-    ({ name, required, inPath }) => required && !inPath && (sent[name] ?? null) === null,
-  );
+  const isMissing = ({ name, required, inPath }: Parameter) => required && !inPath && (sent[name] ?? null) === null;
+  const missing = parameters.filter(isMissing);
   if (missing.length > 0) throw missingParams(missing.map(({ name }) => name));
 }
 
-/** Returns what `resolve` found, by parameter: the ids of terms that were sent as slugs. */
 async function checkValues(
   parameters: readonly Parameter[],
   path: Values,
   sent: Values,
   checks: ReferenceChecks,
-): Promise<ReadonlyMap<string, unknown>> {
+): Promise<Resolved> {
   const errors: ParamError[] = [];
   const resolved = new Map<string, unknown>();
   for (const parameter of parameters) {
@@ -100,22 +100,17 @@ export function unknownNames({ parameters }: Endpoint, sent: Values): string[] {
   return Object.keys(sent).filter((name) => name !== '_' && !UNDECLARED.has(name) && !isDeclared(name));
 }
 
-function parseInput(
-  parameters: readonly Parameter[],
-  path: Values,
-  sent: Values,
-  resolved: ReadonlyMap<string, unknown>,
-): Input {
+function parseInput(parameters: readonly Parameter[], path: Values, sent: Values, resolved: Resolved): Input {
   const input: Input = { path: {}, values: {}, raw: sent, byField: {}, parameterOf: {} };
-  for (const { name, type, inPath, recordKey = name } of parameters) {
+  for (const { name, type, inPath, property = name } of parameters) {
     const value = inPath ? path[name] : sent[name];
     if (value === undefined) continue;
     const result = resolved.has(name) ? resolved.get(name) : parseValue(type, value);
     if (inPath) Object.assign(input.path, { [name]: result });
     else {
       input.values[name] = result;
-      input.byField[recordKey] = result;
-      input.parameterOf[recordKey] = name;
+      input.byField[property] = result;
+      input.parameterOf[property] = name;
     }
   }
   return input;

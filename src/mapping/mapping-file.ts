@@ -16,16 +16,20 @@ export interface DatePartSpec {
 /** Where a value is stored, and in which form. */
 export interface LocationSpec {
   at?: string;
+  /** At `meta.when` is a JSON text, and in it the value at this path: `from`. */
   json?: string;
   as?: CodecSpec;
+  /** Stored for an empty value, such as `null` for a number of ACF. */
   clearWith?: unknown;
   parts?: DatePartSpec[];
 }
 
 /** How an event refers to a linked record, if not by id (references.ts). */
 export interface LinkSpec {
+  /** The taxonomy whose terms stand for the records, and what a term's slug is: `_place` and `_{slug}`. */
   terms?: string;
   slug?: string;
+  /** Where the record has the number that the event holds: `meta._location_id`. */
   key?: string;
 }
 
@@ -33,9 +37,12 @@ export interface FieldSpec extends LocationSpec {
   readOnly?: boolean;
   read?: string | LocationSpec;
   write?: string | LocationSpec | (string | LocationSpec)[];
+  /** Of every record, without being stored: `true` of `all_day`. */
   value?: string | number | boolean;
+  /** A venue that is text in the event: `{ "venue": "meta.where", "city": "meta.town" }`. */
   embedded?: Record<string, string>;
   via?: LinkSpec;
+  /** Fields whose update writes this one again: of `end_date` `["start_date"]`, if the plugin stores both together. */
   sentWith?: string[];
 }
 
@@ -80,6 +87,7 @@ export interface RegisteredSpec {
   rewrite?: string;
   icon?: string;
   hierarchical?: boolean;
+  /** Another plugin registers it: the companion plugin only opens it to the REST API. */
   existing?: boolean;
 }
 
@@ -88,6 +96,7 @@ export type CmsName = 'wordpress' | 'payload';
 export type MappingFile = {
   name: string;
   description?: string;
+  /** `cms` in `Mapping`. */
   upstream: CmsName;
   /** How `init` presents a mapping that comes with the gateway, and recognizes its site. */
   preset?: { title: string; note?: string; wordpress?: { plugins?: string[]; namespaces?: string[] } };

@@ -29,10 +29,7 @@ export const occurrenceParams = ({ pastDays = 180, futureDays = 366 }: Occurrenc
 /** Whether the record is a series. No list shows a series itself: its occurrences are listed. */
 export const isSeries = (cmsRecord: CmsRecord): boolean => Array.isArray(cmsRecord[OCCURRENCES_FIELD]);
 
-/**
- * `read` hides a series from lists.
- * @param readEvent reads the series as an event of its own
- */
+/** `readEvent` reads a series as an event of its own. `read` does so too, and hides it from lists. */
 export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; occurrences: OccurrenceReader } {
   const read: ReadEvent = (cmsRecord, ...context) => {
     const event = readEvent(cmsRecord, ...context);
@@ -60,7 +57,7 @@ export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; oc
   return { read, occurrences };
 }
 
-/** Texts that an occurrence may have of its own: zone, page, whether and why it is cancelled, where it is online. */
+/** Texts that an occurrence may have of its own: zone, page, and those that the original lacks (`event_status`). */
 const OWN_TEXTS = Object.entries(FIELDS.event).filter(
   ([name, { parameter }]) => name === 'timezone' || name === 'url' || parameter?.addition,
 );

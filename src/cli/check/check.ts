@@ -37,6 +37,8 @@ const CHECKS: readonly (readonly [area: string, run: Check])[] = [
   ['gateway', checkWebhooks],
 ];
 
+type Wait = (ms: number) => Promise<unknown>;
+
 /**
  * @param wait pauses between two checks for a webhook
  * @returns the exit code. Throws `ConfigError` when the checks cannot run.
@@ -44,7 +46,7 @@ const CHECKS: readonly (readonly [area: string, run: Check])[] = [
 export async function check(
   { config: file, write = false, json = false }: { config?: string; write?: boolean | undefined; json?: boolean },
   print: (text: string) => void = (text) => void process.stdout.write(text),
-  wait: (ms: number) => Promise<unknown> = sleep,
+  wait: Wait = sleep,
 ): Promise<number> {
   const unknownVariables: Finding[] = [];
   const warnOf = (message: string) => void unknownVariables.push(warn('variables', message, VARIABLES_ADVICE));
@@ -69,12 +71,7 @@ const checkSourcesAlone = async (config: Config): Promise<CheckRow[]> => [
   ...inArea('sources', await checkSources({ config, site: siteWithoutCms(config) })),
 ];
 
-async function checkAll(
-  config: Config,
-  file: string | undefined,
-  write: boolean,
-  wait: (ms: number) => Promise<unknown>,
-): Promise<CheckRow[]> {
+async function checkAll(config: Config, file: string | undefined, write: boolean, wait: Wait): Promise<CheckRow[]> {
   const mapping = loadMapping(config.mapping);
   const cmsChecks = OPENERS[mapping.cms](config, mapping);
   const { connection } = cmsChecks;

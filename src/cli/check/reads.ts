@@ -247,6 +247,7 @@ function judgeValues(field: MappedField, admin: string): Finding {
   const example = exampleIn(filled.find(hasValue), paths);
   if (filled.length > 0 && readable.length === 0 && !isFlag)
     return fail(name, `no value of ${path} is readable (${example})`, codecAdvice(field));
+  // The required fields are the start and the end of an event.
   if (definition.required && readable.length < records.length) return incompleteDate(field, filled, readable, admin);
   const { parts } = locationOf(spec);
   const untimed = parts ? filled.filter(({ cmsRecord }) => hasUnreadableTime(parts, cmsRecord)) : [];
@@ -260,12 +261,9 @@ function judgeValues(field: MappedField, admin: string): Finding {
   return ok(name, `${path}: ${filled.length} of ${records.length} have it${example && `, ${example}`}`);
 }
 
-function incompleteDate(
-  field: MappedField,
-  filled: readonly SampledRecord[],
-  readable: readonly SampledRecord[],
-  admin: string,
-): Finding {
+type Records = readonly SampledRecord[];
+
+function incompleteDate(field: MappedField, filled: Records, readable: Records, admin: string): Finding {
   const { name, paths, definition, records } = field;
   const unreadRecord = filled.find((each) => !readable.includes(each));
   const unreadable = exampleIn(unreadRecord, paths);
@@ -283,10 +281,11 @@ function incompleteDate(
   );
 }
 
-/** A custom field, whose key `customFields.seats` is none of the record itself, may be blank: that is no fault. */
 function isReadable({ record }: SampledRecord, { key, empty }: Field): boolean {
   const value: unknown = Reflect.get(record, key);
-  return value === undefined || !(isBlank(value) || value === empty);
+  // The record has no property `customFields.seats`. A custom field may be blank: that is no fault.
+  const isCustom = value === undefined;
+  return isCustom || !(isBlank(value) || value === empty);
 }
 
 const exampleIn = (found: SampledRecord | undefined, paths: readonly string[]): string =>

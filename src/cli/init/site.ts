@@ -36,14 +36,14 @@ const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user
 /** As a mapping can name them (`posts` and `terms` in mapping.schema.json). Others may not even be part of a URL. */
 const COLLECTION = /^[\w-]+(\/[\w-]+)*$/;
 
-/** Top-level properties that every post has. Any other may be a field of a plugin, but for those below. */
-const CORE_PROPERTIES: ReadonlySet<string> = new Set(
+/** Paths that every post has. Any other may be a field of a plugin, but for those below. */
+const CORE_PATHS: ReadonlySet<string> = new Set(
   `id date date_gmt guid modified modified_gmt slug status type link title content excerpt author featured_media
   comment_status ping_status sticky template format parent meta acf password generated_slug permalink_template
-  class_list categories tags`.split(/\s+/),
+  class_list categories tags meta.footnotes`.split(/\s+/),
 );
 /** Links and other data of WordPress itself, and of well-known plugins that have no events. */
-const OTHER_PROPERTIES = /^(_|yoast_|jetpack_|aioseo_)/;
+const OTHER_PATHS = /^(_|yoast_|jetpack_|aioseo_)/;
 
 /** A site of Payload lists its collections at /api/access. Any other address is taken for WordPress. */
 export async function cmsAt(url: string, userAgent: string | undefined): Promise<CmsName> {
@@ -140,13 +140,13 @@ export function siteFields(samples: readonly CmsRecord[], schema: CmsRecord): Si
   const fields = new Map<string, SiteField>();
   const addAll = (prefix: string, rules: CmsRecord, values: CmsRecord): void => {
     for (const name of new Set([...Object.keys(rules), ...Object.keys(values)])) {
-      if (prefix === '' && (CORE_PROPERTIES.has(name) || OTHER_PROPERTIES.test(name))) continue;
       const path = prefix + name;
+      if (CORE_PATHS.has(path) || OTHER_PATHS.test(path)) continue;
       const rule = objectOrEmpty(rules[name]);
       const field = fields.get(path) ?? { path, type: typeName(rule), values: [] };
       fields.set(path, field);
       if (!isBlank(values[name])) field.values.push(values[name]);
-      // A field group of ACF is an object of fields.
+      // A field group of ACF is an object of fields. One level of groups is read.
       if (prefix === 'acf.') addAll(`${path}.`, objectOrEmpty(rule.properties), objectOrEmpty(values[name]));
     }
   };
@@ -156,9 +156,10 @@ export function siteFields(samples: readonly CmsRecord[], schema: CmsRecord): Si
       addAll(`${holder}.`, objectOrEmpty(objectOrEmpty(schema[holder]).properties), objectOrEmpty(cmsRecord[holder]));
     addAll('', schema, cmsRecord);
   }
+  // `acf.tickets.url` beside `acf.tickets.target`: a link field of ACF.
   for (const field of fields.values())
     if (/^acf\..+\.url$/.test(field.path) && fields.has(field.path.replace(/url$/, 'target'))) field.readOnly = true;
-  return [...fields.values()].filter(({ path }) => path !== 'meta.footnotes');
+  return [...fields.values()];
 }
 
 /** Of `["string", "null"]`: `string`. */

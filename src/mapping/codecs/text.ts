@@ -20,15 +20,18 @@ export const html: CodecDefinition<never> = {
 };
 
 /**
- * Where a tag separates lines (shown as `/`) or words (`|`), until `write` makes one line end of `/\n` and one blank of
- * `||`. Unicode reserves both for programs: a text that has them loses them.
+ * `write` puts these in the place of tags that separate lines or words, then makes a line end of each `LINE_BREAK` and
+ * a blank of `WORD_BREAK`s in a row. Unicode reserves both characters for programs: a text that has them loses them.
  *
- *   HTML            <p>Soup<br />\nTea</p><td>5</td><td>EUR</td>
- *   without tags    \n\nSoup/\nTea\n\n|5||EUR|
- *   written         Soup\nTea\n\n5 EUR
+ *   codec                             HTML                                 stored
+ *   "plain-text"                      <td>5</td><td>EUR</td>               5 EUR
+ *   { "plain-text": "paragraphs" }    <p>Soup<br />Tea</p><p>Bread</p>     Soup\nTea\n\nBread
  */
 const LINE_BREAK = '\ufdd0';
 const WORD_BREAK = '\ufdd1';
+const WORD_BREAKS = new RegExp(`${WORD_BREAK}+`, 'g');
+/** After `<br />`, HTML may have a line end too, which goes with it. */
+const LINE_END = new RegExp(`${LINE_BREAK}[ \\t]*\\r?\\n?`, 'g');
 
 export const plainText: CodecDefinition<'paragraphs'> = {
   fits: ['text', 'html'],
@@ -40,9 +43,8 @@ export const plainText: CodecDefinition<'paragraphs'> = {
     },
     write: (value) => {
       const html = htmlText(String(value), form === 'paragraphs' ? paragraphBreak : wordBreak);
-      const text = decodeEntities(trimCharacters(html, WORD_BREAK).replace(/\ufdd1+/g, ' '));
-      // After a break, HTML may have a line end too, which goes with it.
-      return form === 'paragraphs' ? paragraphsOf(text.replace(/\ufdd0[ \t]*\r?\n?/g, '\n')).join('\n\n') : text;
+      const text = decodeEntities(trimCharacters(html, WORD_BREAK).replace(WORD_BREAKS, ' '));
+      return form === 'paragraphs' ? paragraphsOf(text.replace(LINE_END, '\n')).join('\n\n') : text;
     },
   }),
 };

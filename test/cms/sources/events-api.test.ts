@@ -277,11 +277,11 @@ describe('an events/v1 API as a source', () => {
         ['venue', read.venue],
         ['organizer', read.organizers[0]],
       ] as const)
-        for (const { name, recordKey, addition } of BODY_PARAMETERS[kind])
+        for (const { name, property, addition } of BODY_PARAMETERS[kind])
           if (addition && !notCopied.includes(name)) {
             const isSent = name in sent[kind];
             expect(isSent, `does src/cms/sources/events-api.ts copy ${name}? Send it, or name it above`).to.equal(true);
-            expect(record, 'copied by src/cms/sources/events-api.ts').to.have.property(recordKey!, sent[kind][name]);
+            expect(record, 'copied by src/cms/sources/events-api.ts').to.have.property(property!, sent[kind][name]);
           }
     });
 
