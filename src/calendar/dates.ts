@@ -167,8 +167,7 @@ type EventTimes = Pick<EventRecord, 'start' | 'end' | 'timezone' | 'allDay'>;
 /**
  * The times of a created or updated event, which `parseWallTimeIn` reads in its zone. All-day events cover whole days.
  * @param sent an absent value stays as it was
- * @throws ApiError `rest_invalid_param` if the end is before the start: names `end_date`, or `start_date` if
- * the client sent only that
+ * @throws ApiError `rest_invalid_param` if the end is before the start: for `end_date`, or `start_date` if sent alone
  */
 export function eventTimes(
   sent: { start?: string; end?: string; timezone?: string; allDay?: boolean },
