@@ -150,10 +150,7 @@ export function parseWallTimeIn(name: string, text: string, { nowMs, zone }: Clo
   return wallAt(seconds !== undefined ? seconds * SECOND_MS : readDate(name, text, { nowMs, zone }).epochMs, zone);
 }
 
-/**
- * The instant that `modified_after` names: a text without a zone is in UTC, as `modified_utc` is. The same text means
- * the same instant until `validUntilMs`.
- */
+/** The instant of `modified_after`, in UTC if it names no zone, as `modified_utc`. The same until `validUntilMs`. */
 export function modifiedAfterBound(text: unknown, nowMs: number) {
   if (text === undefined) return { utc: undefined, validUntilMs: Number.POSITIVE_INFINITY };
   const utc = parseWallTimeIn('modified_after', String(text), { nowMs, zone: utcZone });

@@ -279,6 +279,6 @@ export interface Cms {
    * True if a record of any collection has this id, as far as this caller may know: distinguishes "another
    * type" from "no record". Always false for a CMS whose collections number their records separately.
    */
-  exists(id: number, options?: CallOptions): Promise<boolean>;
+  isIdTaken(id: number, options?: CallOptions): Promise<boolean>;
   close(): Promise<void>;
 }

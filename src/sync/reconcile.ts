@@ -38,10 +38,7 @@ export async function deleteUnlisted(context: SyncContext, kindMapping: KindMapp
     await refreshRecords(context, kindMapping, unlisted, { reason: 'in no list' });
 }
 
-/**
- * The listed records that the replica lacks, or has with another modification time. One that was left out because it is
- * too large differs once it changes.
- */
+/** Those that the replica lacks, or has with another time. One that is too large counts as held until it changes. */
 export function findDiffering(
   { replica, memory }: SyncContext,
   { kind, storedAs }: KindMapping,

@@ -1,6 +1,7 @@
 // A create of a venue or organizer uses an existing record only if that record differs in no sent field.
 
 import { expect } from 'chai';
+import type { FakeCms } from '../cms/fake-cms.ts';
 import { mappingWith } from '../mapping/samples.ts';
 import type { Json, TestGateway } from '../start-gateway.ts';
 import { seededGateway } from './seeded-gateway.ts';
@@ -88,5 +89,16 @@ describe('a create of a venue with the name of an existing one', () => {
     });
     const { id } = await create({});
     expect((await create({ stateprovince: 'Bavaria', phone: '1' })).id).to.equal(id);
+  });
+
+  it('uses the existing one if the site shows its description and image, and nobody can write them', async () => {
+    const fields = { description: { read: 'content.rendered' }, image: { read: 'featured_media' } };
+    gateway = await seededGateway([], {
+      mapping: mappingWith({ venue: 'meta.venue' }, { venue: { posts: 'venues', fields } }),
+    });
+    const image = (gateway.cms as FakeCms).createMedia().id;
+    const sent = [{ description: 'Large' }, { image: String(image) }];
+    const { id } = await create({});
+    for (const one of sent) expect((await create(one)).id, JSON.stringify(one)).to.equal(id);
   });
 });
