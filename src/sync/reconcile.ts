@@ -38,7 +38,7 @@ export async function deleteUnlisted(context: SyncContext, kindMapping: KindMapp
     await refreshRecords(context, kindMapping, unlisted, { reason: 'in no list' });
 }
 
-/** Those that the replica lacks, or has with another time. One that is too large counts as held until it changes. */
+/** Of the listed those that the replica lacks, or has with another time. One too large is held until it changes. */
 export function findDiffering(
   { replica, memory }: SyncContext,
   { kind, storedAs }: KindMapping,

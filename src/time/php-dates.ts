@@ -336,7 +336,7 @@ function readRelative(parsed: Parsed, { nth, sign = '', amount: digits, unit: wo
 
 function readWeekdayOf(parsed: Parsed, { nth, dayName }: Groups): void {
   readRelative(parsed, { nth, unit: dayName });
-  // Unlike `second friday`: if the month begins on a Friday, that is its first one.
+  // Not `after today`, as for `second friday`: if the month begins on a Friday, that is its first one.
   parsed.weekdayRule = 'from today';
   parsed.weekdayOfMonth = lookUp(AMOUNTS, nth)! > 0 ? 'first' : 'last';
 }

@@ -47,6 +47,18 @@ describe('a create of a venue with the name of an existing one', () => {
       });
     }
 
+    it('creates another one if the description or the image differs', async () => {
+      const [first, second] = [1, 2].map(() => String((gateway.cms as FakeCms).createMedia().id));
+      for (const [one, other] of [
+        [{ description: 'Large' }, { description: 'Small' }],
+        [{ image: first }, { image: second }],
+      ] as const) {
+        const { id } = await create(one);
+        expect((await create(one)).id).to.equal(id);
+        expect((await create(other)).id).to.not.equal(id);
+      }
+    });
+
     it('uses the existing one if the other fields were not sent', async () => {
       const { id } = await create({ state: 'NY', province: 'P', author: 2, date: '2026-01-01 10:00:00' });
       for (const fields of [{}, { province: 'P' }, { status: 'publish' }, { date_utc: '2026-01-01 15:00:00' }])

@@ -138,7 +138,7 @@ async function addStartsOfRule(starts: Map<number, Moment>, line: string, first:
   const until = parseMoment(rule.until, undefined, { ...context, zone: first.zone });
   // The last instance of a daily series: of one at 19:00 in New York, and of one of whole days.
   //   UNTIL=20270510            May 10    May 10
-  //   UNTIL=20270510T230000Z    May 10    May 10    19:00 in New York
+  //   UNTIL=20270510T230000Z    May 10    May 10    it is 19:00 in New York
   //   UNTIL=20270510T225959Z    May 9     May 10
   const includesDay = until?.isDate || first.isDate;
   const last = until && (includesDay ? momentAt(dayStartOf(until.wallMs) + DAY_MS - 1000, first) : until);

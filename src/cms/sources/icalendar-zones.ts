@@ -11,7 +11,7 @@ import { type Component, textOf } from './icalendar-text.ts';
 
 /** Of a calendar. */
 const MAX_ZONES = 100;
-/** Of a zone: its clocks change twice a year. */
+/** Of a zone. Real ones have about four: two for each change of the clocks in a year. */
 const MAX_OFFSETS = 3000;
 
 /** The zones of one calendar by TZID. Undefined: nobody knows this zone. Offsets are compared around `nowMs`. */
