@@ -150,10 +150,7 @@ export function parseWallTimeIn(name: string, text: string, { nowMs, zone }: Clo
   return wallAt(seconds !== undefined ? seconds * SECOND_MS : readDate(name, text, { nowMs, zone }).epochMs, zone);
 }
 
-/**
- * The instant that `modified_after` names: a text without a zone is in UTC, as `modified_utc` is. The same text means
- * the same instant until `validUntilMs`.
- */
+/** The instant of `modified_after`, in UTC if it names no zone, as `modified_utc`. The same until `validUntilMs`. */
 export function modifiedAfterBound(text: unknown, nowMs: number) {
   if (text === undefined) return { utc: undefined, validUntilMs: Number.POSITIVE_INFINITY };
   const utc = parseWallTimeIn('modified_after', String(text), { nowMs, zone: utcZone });
@@ -167,8 +164,7 @@ type EventTimes = Pick<EventRecord, 'start' | 'end' | 'timezone' | 'allDay'>;
 /**
  * The times of a created or updated event, which `parseWallTimeIn` reads in its zone. All-day events cover whole days.
  * @param sent an absent value stays as it was
- * @throws ApiError `rest_invalid_param` if the end is before the start: names `end_date`, or `start_date` if
- * the client sent only that
+ * @throws ApiError `rest_invalid_param` if the end is before the start: for `end_date`, or `start_date` if sent alone
  */
 export function eventTimes(
   sent: { start?: string; end?: string; timezone?: string; allDay?: boolean },

@@ -41,7 +41,8 @@ export async function findDuplicate(
   const { replica, unpublishedRecords } = services;
   const isSame = (record: LinkedRecord) =>
     comparableText(record.title) === name && !differs(services, record, byField, fields);
-  // A new draft may be the same as an earlier draft that the actor may see.
+  // The CMS may make `future` of `publish` with a date. Then, and for a draft, the new record may be the same as an
+  // earlier unpublished one that the actor may see.
   const isPublishedNow = fields.status === 'publish' && (fields.date ?? fields.dateUtc) === undefined;
   const scopes = isPublishedNow ? {} : await unpublishedScopes(services, [kind], request);
   if (Object.keys(scopes).length === 0) return findSame(replica.db, kind, longestWord, isSame);
@@ -70,18 +71,20 @@ function findSame(
 /** Whether the record differs from `fields`, what a new one would get, in a field besides its title that was sent. */
 function differs(services: Services, record: LinkedRecord, sent: Fields, fields: Fields): boolean {
   const mapping = services.mapping.kinds[record.kind];
-  const writable: ReadonlySet<string> | undefined = mapping?.readOnly ? undefined : mapping?.writable;
-  // A new record would not have what the mapping cannot write either: such a difference does not count. Where nobody
-  // can write the kind, a body only names the record that it means: all of it counts, but for date and status.
-  const counts = (name: string) => (writable ? writable.has(name) : name !== 'date' && name !== 'status');
+  const counts = (name: string) => {
+    // Nobody can write the kind: a body only names the record that it means. All of it counts, but for date and status.
+    if (!mapping || mapping.readOnly) return name !== 'date' && name !== 'status';
+    // A new record would not have what the mapping cannot write either.
+    return (mapping.writable as ReadonlySet<string>).has(name);
+  };
   const stored: Record<string, unknown> = { ...record };
   const isDifferent = (name: string) => counts(name) && sent[name] !== undefined && fields[name] !== stored[name];
   if (copiedFields(record.kind).some(([, { key }]) => isDifferent(key)) || isDifferent('author')) return true;
-  if (fields.image && fields.image !== record.image) return true;
-  // `false` is the same as no value.
+  if (fields.image && counts('image') && fields.image !== record.image) return true;
+  // Each of them can be written (`writtenCustomFields`). `false` is the same as no value.
   const customFields = Object.entries((fields.customFields as LinkedRecord['customFields']) ?? {});
   if (customFields.some(([name, value]) => (value || '') !== (record.customFields?.[name] || ''))) return true;
-  const description = String(fields.description ?? '');
+  const description = counts('description') ? String(fields.description ?? '') : '';
   if (description !== '' && comparableText(description) !== comparableText(record.description)) return true;
   const date =
     fields.date ?? (fields.dateUtc && utcToWall(String(fields.dateUtc), zoneOrUtc(services.site().timezone)));

@@ -1,5 +1,4 @@
-// Finds the events of a list, for JSON and for feeds: its parameters become a filter of the replica, and what the URLs
-// of its pages repeat.
+// Finds the events of a list, for JSON and feeds: its parameters become a filter, and what the URLs of pages repeat.
 
 import { eventNotFound, invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';

@@ -1,6 +1,5 @@
-// The use cases of venues and organizers, which differ only in their fields: list, read, create, update and
-// delete. A create, also of a record in the body of an event, uses an existing record with the same data instead of
-// creating another.
+// The use cases of venues and organizers, which differ only in their fields. A create, also of a record in the body of
+// an event, uses an existing record with the same data instead of creating another.
 
 import { couldNotCreate, invalidParam } from '../interface/errors.ts';
 import { copiedFields } from '../interface/fields.ts';

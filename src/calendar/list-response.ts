@@ -28,10 +28,7 @@ export interface ListAccess {
   addImagesOf(recordIds: readonly number[]): Promise<void>;
 }
 
-/**
- * Throws 503 until the initial sync is complete: a list of some records would look like a complete one. What a cache
- * answers does not pass here.
- */
+/** Throws 503 until the initial sync is complete: a part would look like all. Cached responses do not pass here. */
 export function assertServable({ sync }: Pick<Services, 'sync'>): void {
   if (!sync.state().complete) throw notReady(sync.status().percent);
 }

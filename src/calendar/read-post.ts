@@ -28,8 +28,8 @@ import { type ApiResponse, callOptions, unpublishedScopes } from './request.ts';
 import { type Audience, type SerializeOptions, serialize } from './serializer.ts';
 import type { ApiRequest, Services } from './services.ts';
 
-/** `Cms.exists` makes at most this many calls. */
-const EXISTS_CALLS = 2;
+/** `Cms.isIdTaken` makes at most this many calls. */
+const ID_CALLS = 2;
 
 /** `editing`: the request has `context=edit`. */
 type ReadOptions = { password?: string | undefined; editing?: boolean };
@@ -39,7 +39,8 @@ async function readPost<K extends PostKind>(kind: K, id: number, request: ApiReq
   const { db } = request.services.replica;
   let record = getRecord(db, kind, id);
   if (!record) {
-    if (kindOf(db, id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
+    const isOfOtherKind = kindOf(db, id) !== undefined;
+    if (isOfOtherKind) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
     record = await lookUpPost(kind, id, request);
     if (kind === 'event' && record.status === 'trash') throw noLongerAvailable();
   }
@@ -85,7 +86,7 @@ export async function singlePost(kind: PostKind, id: number, input: Input, reque
   const rendered = isPlain ? findRendered(kind, id, audience, 'single') : undefined;
   if (rendered) return singleResponse(rendered);
   const { record, unlocked } = await readPost(kind, id, request, { password, editing });
-  // Only the replica's record is cached: the CMS may delete one that it lacks, and no change would end the cached one.
+  // Only a record of the replica is cached. When the CMS deletes any other, no change of the replica would tell it.
   const shared = isPlain ? getRecord(db, kind, id) : undefined;
   if (shared) {
     const json = serialize(shared, audience, { single: true });
@@ -96,7 +97,7 @@ export async function singlePost(kind: PostKind, id: number, input: Input, reque
 
 /** The response to a repeated create: the record as the CMS shows it to the actor now. */
 export async function readForReplay(kind: PostKind, id: number, request: ApiRequest): Promise<ApiResponse> {
-  const record = await withApiErrors({ kind, id }, () => readAsStaff(kind, id, request));
+  const record = await withApiErrors({ kind, id }, () => readAsActor(kind, id, request));
   return { status: 201, body: await asActorSees(record, request, {}) };
 }
 
@@ -139,7 +140,7 @@ async function lookUpPost<K extends PostKind>(kind: K, id: number, request: ApiR
     throw await missingPost(kind, id, request);
   };
   const record = await lookupLimit.lookUp(request.actor, () =>
-    readAsStaff(kind, id, request).catch(ifRejected(refuse)),
+    readAsActor(kind, id, request).catch(ifRejected(refuse)),
   );
   if (record) return record;
   throw isTrashed() ? noLongerAvailable() : unknownId(kind, id);
@@ -150,14 +151,14 @@ export async function missingPost(kind: PostKind, id: number, request: ApiReques
   const { replica, lookupLimit, cms } = request.services;
   if (kind === 'event') {
     if (kindOf(replica.db, id) !== undefined || getImage(replica.db, id)) return notAnEvent();
-    const mayAsk = lookupLimit.tryTake(request.actor, EXISTS_CALLS);
-    if (mayAsk && (await cms.exists(id, callOptions(request)))) return notAnEvent();
+    const mayAsk = lookupLimit.tryTake(request.actor, ID_CALLS);
+    if (mayAsk && (await cms.isIdTaken(id, callOptions(request)))) return notAnEvent();
   }
   return unknownId(kind, id);
 }
 
-/** Staff read as editors, but they may also read published posts that they may not edit. */
-async function readAsStaff<K extends PostKind>(kind: K, id: number, request: ApiRequest): Promise<RecordOf[K]> {
+/** As its editor, if the actor may edit the kind and the CMS agrees; else as someone who only reads it. */
+async function readAsActor<K extends PostKind>(kind: K, id: number, request: ApiRequest): Promise<RecordOf[K]> {
   const { cmsRecords, permissions } = request.services;
   if (await permissions.allow('edit', kind, request.actor)) {
     try {

@@ -1,5 +1,4 @@
-// The images that the body of a create or update names: validation finds the upload, or downloads the image at a URL,
-// and the write uploads what was downloaded.
+// The images that a body names: validation finds or downloads them, and the write uploads what was downloaded.
 
 import type { FetchedImage } from '../cms/image-fetcher.ts';
 import { CmsRejected } from '../errors.ts';

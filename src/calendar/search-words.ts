@@ -1,5 +1,4 @@
-// Parses the text of a search into words and phrases, as the original does: otherwise for events than for venues and
-// organizers.
+// Parses a search into words and phrases, as the original does: for events otherwise than for venues and organizers.
 
 import { invalidParam } from '../interface/errors.ts';
 import { isSoughtInTexts } from '../store/list-events.ts';

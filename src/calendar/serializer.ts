@@ -1,5 +1,4 @@
-// Serializes records to the JSON of API responses, with the same properties, types and omissions as The Events
-// Calendar.
+// Serializes records to the JSON of responses, with the properties, types and omissions of The Events Calendar.
 
 import { copiedFields } from '../interface/fields.ts';
 import { stateLabel } from '../model/event-state.ts';
@@ -50,8 +49,7 @@ export interface SerializeOptions {
 
 /**
  * How many characters an event may still show of its venues, organizers, categories and tags: `shownRecords` takes them
- * from it. Ordinary events need a few thousand. A thousand venues with long descriptions would stop every other request
- * for seconds.
+ * from it. Ordinary events need a few thousand. A thousand long venues would stop every other request for seconds.
  */
 const newBudget = () => ({ characters: 1_000_000 });
 type Budget = ReturnType<typeof newBudget>;

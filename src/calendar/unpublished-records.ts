@@ -68,10 +68,7 @@ export class UnpublishedRecordsCache {
       if ([...entry.kinds.keys()].some((kind) => kinds.has(kind))) this.#outdate(entry);
   }
 
-  /**
-   * Runs `work` with the caller's records of these kinds. Throws `CmsUnavailable`, and 400 for more records than
-   * `MAX_PAGES` pages of the CMS have.
-   */
+  /** Runs `work` with the caller's records. Throws `CmsUnavailable`, and 400 for more than `MAX_PAGES` pages. */
   async use<T>(caller: CallContext, scopes: UnpublishedScopes, work: (inUse: InUse) => Promise<T>): Promise<T> {
     const entry = this.#entryOf(caller.actor.account!.userId);
     const { records } = entry;

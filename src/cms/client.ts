@@ -55,10 +55,7 @@ interface CmsRequest extends CallOptions, RequestParts {
 
 export type CmsClient = ReturnType<typeof createCmsClient>;
 
-/**
- * Calls a route of the CMS's API, named without a leading slash: `wp/v2/posts/7`, `events/7`. Throws `CmsRejected` and
- * `CmsUnavailable`.
- */
+/** Calls a route of the CMS's API, such as `wp/v2/posts/7`. Throws `CmsRejected` and `CmsUnavailable`. */
 export type RestCall = (
   method: CmsRequest['method'],
   route: string,

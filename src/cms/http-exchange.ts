@@ -23,8 +23,7 @@ export const isRedirect = (status: number): boolean => status >= 300 && status <
 /**
  * Sends one request and reads the whole response, whatever its status. When `signal` aborts, its reason is
  * thrown; a deadline's reason then also says if a write may have been carried out.
- * @throws CmsUnavailable `refused` | `timeout` | `reset` | `too-large`; `outcomeUnknown` for a write once a
- * byte may have been sent
+ * @throws CmsUnavailable `refused` | `timeout` | `reset` | `too-large`; `outcomeUnknown` if a write may have been sent
  */
 export async function sendRequest(
   dispatcher: Dispatcher,

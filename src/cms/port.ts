@@ -88,10 +88,7 @@ export interface CollectionSpec {
    * rows. The sync takes each id once; if a total changes, it compares the whole list of ids.
    */
   dedupe: boolean;
-  /**
-   * Where each field of the record is that has a single path, by the CMS's own names: `start` -> `meta.start`.
-   * Embedded records have none.
-   */
+  /** The path of each field that has a single one, in the CMS's names: `start` -> `meta.start`. None if embedded. */
   paths: ReadonlyMap<string, string>;
   /** The fields that the mapping reads, by the CMS's own names: `id,title,meta.start`. */
   selectedFields: string;
@@ -216,9 +213,8 @@ export interface CollectionInfo {
   /** Undefined if the CMS does not show them to this caller. */
   permissions: ActionPermissions | undefined;
   /**
-   * Fields that a write may set: top-level fields (`title`), and keys of nested ones (`meta.start`,
-   * `acf.start`). Undefined if the CMS does not show its schema. Fields that plugins add without a schema are
-   * missing.
+   * Fields that a write may set: `title`, `meta.start`, `acf.start`. Undefined if the CMS does not show its schema.
+   * Those that plugins add without a schema are missing.
    */
   writableFields: string[] | undefined;
 }
@@ -240,10 +236,7 @@ export interface Cms {
   site(options?: CallOptions): Promise<Site>;
   /** Undefined for a header without credentials of any scheme, or if nobody has an account: its sender is anonymous. */
   readLogin(authorization: string): Login | undefined;
-  /**
-   * The account of the credentials. Throws `CmsRejected` `unauthenticated` if they are wrong, and `unknown-scheme` if
-   * the CMS ignores them.
-   */
+  /** The account of the credentials. Throws `CmsRejected`: `unauthenticated` if wrong, `unknown-scheme` if ignored. */
   account(options: CallOptions): Promise<Account>;
   /** True if an account has this id, or if the CMS does not tell. */
   accountExists(id: number, options: CallOptions): Promise<boolean>;
@@ -286,6 +279,6 @@ export interface Cms {
    * True if a record of any collection has this id, as far as this caller may know: distinguishes "another
    * type" from "no record". Always false for a CMS whose collections number their records separately.
    */
-  exists(id: number, options?: CallOptions): Promise<boolean>;
+  isIdTaken(id: number, options?: CallOptions): Promise<boolean>;
   close(): Promise<void>;
 }

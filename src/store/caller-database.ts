@@ -1,5 +1,4 @@
-// Owns the attached database with the unpublished records of one caller, in memory: lists of this caller read it
-// together with the public records, as one.
+// Owns one caller's unpublished records, in an attached database in memory: lists read them with the public ones.
 
 import type { ImageRecord, PostRecord } from '../model/records.ts';
 import type { Database, VisibleRecords } from './database.ts';

@@ -247,10 +247,7 @@ export class ChangeJournal {
     this.#vanished.set(event.id, timesOf(event));
   }
 
-  /**
-   * The event is in the trash, which is known only now: a poll had found it gone. Returns which events are cancelled
-   * thereby: it, or its occurrences.
-   */
+  /** A poll found the event gone, and now it is in the trash. Returns which are cancelled: it, or its occurrences. */
   noteTrashed(eventId: number, nowMs: number): number[] {
     const cancelled = [...this.#vanished.values()].filter(({ id }) => seriesIdOf(id) === eventId);
     for (const event of cancelled) {

@@ -101,7 +101,7 @@ export const missingImageIds = (db: Database, limit: number): number[] =>
       AND NOT EXISTS (SELECT 1 FROM image i WHERE i.id = p.image_id)
     ORDER BY image_id LIMIT ${limit}`);
 
-/** Ids from `from` on, below `to`, that no event links to any more: of what events brought along. */
+/** Ids from `from` on, below `to`, that no event links to any more: of text in events, or of sources. */
 export const unlinkedIds = (db: Database, kind: TargetKind, from: number, to: number, limit = -1): number[] =>
   db.numbers(sql`
     SELECT id FROM ${tableOf(kind)} t WHERE kind = ${kind} AND id >= ${from} AND id < ${to}
@@ -121,11 +121,12 @@ export const withDescendants = (db: Database, categoryIds: readonly number[]): n
     )
     SELECT id FROM down`);
 
-/**
- * The number of the CMS's records of this kind: of events without occurrences, of venues with those that are text in
- * events. Ids ascend in this order: the CMS's own, occurrences, text in events, records of sources.
- */
-export function recordCount(db: Database, kind: Kind): number {
-  const end = kind === 'event' ? FIRST_OCCURRENCE_ID : FIRST_SOURCE_ID;
-  return db.number(sql`SELECT count(*) FROM ${tableOf(kind)} WHERE kind = ${kind} AND id < ${end}`);
-}
+// Ids ascend in this order: the CMS's own, then those of occurrences, of text in events, and of records of sources.
+
+/** Of the CMS's own records of this kind, ascending. */
+export const ownIds = (db: Database, kind: Kind): number[] =>
+  recordIds(db, kind).filter((id) => id < FIRST_OCCURRENCE_ID);
+
+/** The number of `ownIds`. */
+export const recordCount = (db: Database, kind: Kind): number =>
+  db.number(sql`SELECT count(*) FROM ${tableOf(kind)} WHERE kind = ${kind} AND id < ${FIRST_OCCURRENCE_ID}`);

@@ -20,8 +20,7 @@ export type TargetKind = keyof typeof TARGET_KIND;
 
 /**
  * `listing` of an event and of its links: whether lists show it. A protected event is itself `LISTED`: lists show it,
- * blanked. Its links are `PROTECTED`, which no list query selects: a filter that matched it by a link would reveal the
- * link.
+ * blanked. Its links are `PROTECTED`, which no list query selects: a filter by one would reveal it.
  */
 export const LISTED = 0;
 export const HIDDEN = 1;

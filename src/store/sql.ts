@@ -39,10 +39,7 @@ export function toStatement(query: Sql): { text: string; values: SqlValue[] } {
   return { text, values };
 }
 
-/**
- * SQL from the program's own text, such as a name or a constant that a partial index needs to see. Never pass
- * input from outside: it would be executed.
- */
+/** SQL from the program's own text, such as a constant that a partial index needs to see: never from outside. */
 export const raw = (text: string | number): Sql => ({ texts: [String(text)], parts: [] });
 
 /** True if all conditions are; true without conditions. */

@@ -177,8 +177,8 @@ export function loadMemory(replica: Replica, nowMs: number) {
       /** Version of the replica in which no image is missing but those of `notInCms`. */
       completeAtVersion: undefined as number | undefined,
     },
-    /** Collections that the site lacks, or refuses to show to visitors, and its words: `events`, `401 closed`. */
-    unreadable: new Map<string, { isAbsent: boolean; words: string }>(),
+    /** Collections that the site lacks, or refuses to show to visitors, and its answer: `events`, `401 closed`. */
+    unreadable: new Map<string, { isAbsent: boolean; answer: string }>(),
     /** How far it is: 300 of 1,200 events, page 4 next. Another process begins again. */
     initialSync: {} as Partial<Record<Kind, typeof NOT_STARTED>>,
     /**

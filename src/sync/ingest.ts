@@ -1,6 +1,5 @@
 // Owns how the CMS's records of a collection get into the replica: in small batches, never over something newer, with
-// their occurrences; and how they leave it when the CMS no longer has them. A mass deletion waits until the CMS has
-// left the records out for five minutes.
+// their occurrences; and how they leave it. A mass deletion waits until lists have left them out for five minutes.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CMS_STATUS, type CmsRecord, type CollectionSpec } from '../cms/port.ts';

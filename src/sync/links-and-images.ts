@@ -1,5 +1,4 @@
-// Keeps current what records refer to: images; and the tables by which events name venues and organizers without their
-// ids, which are built from the CMS's lists.
+// Keeps current what records refer to: images, and the tables by which events name venues and organizers without ids.
 
 import { type CmsRecord, type CollectionSpec, type Detail, MEDIA, plainCollection } from '../cms/port.ts';
 import { CmsUnavailable, type UnavailableReason } from '../errors.ts';

@@ -11,10 +11,7 @@ import { stampOf } from './collections.ts';
 //     09:59:30            09:59:58  10:00:00  10:01:00            12:01:00
 //         |------ listed -----|- listed, recent --|------ listed -----|
 
-/**
- * A CMS such as WordPress sets the modification time of a record before it saves it: on a busy site a record may appear
- * after others that were modified later.
- */
+/** WordPress sets the modification time before it saves: a record may appear after others that changed later. */
 const LATE_COMMIT_MS = 30_000;
 /**
  * `modified` has a resolution of one second. Example: an event is edited, read by the poll, and edited again, all in

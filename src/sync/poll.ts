@@ -110,10 +110,7 @@ export interface ChangedRecord {
 const idsOf = (kind: KindOrImage, changes: readonly ChangedRecord[]) =>
   new Set(changes.filter((change) => change.kind === kind).map(({ id }) => seriesIdOf(id)));
 
-/**
- * Fetches or deletes these records and images, an occurrence with its series. Throws what the CMS throws: then the next
- * poll that succeeds fetches them.
- */
+/** Fetches or deletes these records and images. Throws what the CMS throws: then the next poll fetches them. */
 export async function fetchBatch(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
   const { replica, memory, collections } = context;
   // All of them before the first is read: if that fails, the next poll reads those of the other collections too.

@@ -3,8 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
-import { FIRST_OCCURRENCE_ID } from '../model/records.ts';
-import { type RecordStamp, recordIds, stampsById } from '../store/records.ts';
+import { ownIds, type RecordStamp, stampsById } from '../store/records.ts';
 import { type PageRequest, readAll, readPage } from './cms-reader.ts';
 import { idOf, stampOf } from './collections.ts';
 import { countRecords, isOutdated, logDecision, type SyncContext } from './context.ts';
@@ -22,7 +21,7 @@ export async function reconcile(context: SyncContext, kindMapping: KindMapping):
   await reconcileAll(context, kindMapping);
 }
 
-/** True if the CMS's total means that the replica lacks no record and has none too many. */
+/** True if, by the CMS's total, no record is missing or too many. False while `extraInTotal` is undefined. */
 export function matchesTotal(context: SyncContext, kindMapping: KindMapping, total: number): boolean {
   const { extraInTotal } = context.memory.kinds[kindMapping.kind];
   const held = heldCount(context, kindMapping);
@@ -39,10 +38,7 @@ export async function deleteUnlisted(context: SyncContext, kindMapping: KindMapp
     await refreshRecords(context, kindMapping, unlisted, { reason: 'in no list' });
 }
 
-/**
- * The listed records that the replica lacks, or has with another modification time. One that was left out because it is
- * too large differs once it changes.
- */
+/** Of the listed those that the replica lacks, or has with another time. One too large is held until it changes. */
 export function findDiffering(
   { replica, memory }: SyncContext,
   { kind, storedAs }: KindMapping,
@@ -61,11 +57,9 @@ export function findDiffering(
 const heldCount = (context: SyncContext, kindMapping: KindMapping): number =>
   countRecords(context, kindMapping) - context.memory.kinds[kindMapping.kind].suspended.size;
 
-/** Ascending. The CMS's lists have no occurrences, and no records of sources. */
-function heldIds({ replica, memory }: SyncContext, { kind }: KindMapping): number[] {
-  const { suspended } = memory.kinds[kind];
-  return recordIds(replica.db, kind).filter((id) => id < FIRST_OCCURRENCE_ID && !suspended.has(id));
-}
+/** Those that `heldCount` counts, ascending. */
+const heldIds = ({ replica, memory }: SyncContext, { kind }: KindMapping): number[] =>
+  ownIds(replica.db, kind).filter((id) => !memory.kinds[kind].suspended.has(id));
 
 /** What appears without a new `modified` is mostly the newest by id or publication date. Resolves with the total. */
 async function refreshNewest(context: SyncContext, kindMapping: KindMapping): Promise<number> {
@@ -114,15 +108,17 @@ async function reconcileAll(context: SyncContext, kindMapping: KindMapping): Pro
   }
   await refreshRecords(context, kindMapping, [...differing], { reason: 'the list of ids differs' });
   await deleteUnlisted(context, kindMapping, listed);
-  // The list may have changed meanwhile: then the next poll compares again.
-  const hasOneTotal = totals.every((total) => total === totals[0]);
-  // Negative, 40 - 41: one of 40 listed events became a draft, and a webhook brought a new one.
+  // The list may have changed while it was read. Each of these three shows it:
+  const haveTotalsChanged = totals.some((total) => total !== totals[0]);
+  // 40 - 41: one of 40 listed events became a draft, and a webhook brought a new one.
   const extraInTotal = totals[0]! - heldCount(context, kindMapping);
+  const areTooManyHeld = extraInTotal < 0;
   // A write deleted a listed event, which the total still counts.
-  const changed = [...listed].filter((id) => isOutdated(context.memory, kindMapping.kind, id, lastReadMark));
-  const isDeleted = stampsById(context.replica.db, kindMapping.kind, changed).size < changed.length;
-  const isSteady = hasOneTotal && extraInTotal >= 0 && !isDeleted;
-  context.memory.kinds[kindMapping.kind].extraInTotal = isSteady ? extraInTotal : undefined;
+  const written = [...listed].filter((id) => isOutdated(context.memory, kindMapping.kind, id, lastReadMark));
+  const isOneDeleted = stampsById(context.replica.db, kindMapping.kind, written).size < written.length;
+  const hasListChanged = haveTotalsChanged || areTooManyHeld || isOneDeleted;
+  // Undefined: the next poll compares all ids again.
+  context.memory.kinds[kindMapping.kind].extraInTotal = hasListChanged ? undefined : extraInTotal;
 }
 
 /**

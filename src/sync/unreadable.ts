@@ -1,5 +1,6 @@
 // Owns which collections the sync cannot read at present, and what becomes of that: "absent" is one that the site does
-// not have, "refused" one that it shows to no visitor. The replica keeps the records of both.
+// not have, "refused" one that it shows to no visitor. The replica keeps the records of both: no absence ever deletes a
+// record, because a plugin may be inactive for a minute only.
 
 import type { CollectionSpec } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
@@ -28,7 +29,7 @@ export async function noteIfUnreadable<T>(
   } catch (error) {
     if (!(error instanceof CmsRejected)) throw error;
     if (visitorCredentials === undefined && error.refusesAccess) {
-      memory.unreadable.set(name, { isAbsent: false, words: `${error.status} ${error.code}` });
+      memory.unreadable.set(name, { isAbsent: false, answer: `${error.status} ${error.code}` });
       return undefined;
     }
     if (!spec || error.kind !== 'no-collection') throw error;
@@ -36,30 +37,26 @@ export async function noteIfUnreadable<T>(
     if (await cms.hasCollection(spec, visitorOptions(context))) throw error;
     const message = `the site has no collection "${name}": the gateway serves what it has read of it before`;
     if (!isAbsent(context, name)) observe({ type: 'message', level: 'warn', message });
-    memory.unreadable.set(name, { isAbsent: true, words: error.message });
+    memory.unreadable.set(name, { isAbsent: true, answer: error.message });
     return undefined;
   }
 }
 
 const isAbsent = ({ memory }: SyncContext, name: string): boolean => memory.unreadable.get(name)?.isAbsent === true;
 
-/** Fails the initial sync of a site. */
+/** Of a collection that `noteIfUnreadable` has noted: fails the initial sync of a site. */
 export function unreadableError(context: SyncContext, { collection: name }: KindMapping): CmsRejected {
-  const { isAbsent = true, words = '' } = context.memory.unreadable.get(name) ?? {};
-  if (!isAbsent) return new CmsRejected('forbidden', `"${name}" (${words}).`);
+  const { isAbsent, answer } = context.memory.unreadable.get(name)!;
+  if (!isAbsent) return new CmsRejected('forbidden', `"${name}" (${answer}).`);
   const remedy = 'Activate the plugin that has it, or correct the mapping; the command "check" says more.';
   return new CmsRejected('no-collection', `the site has no collection "${name}". ${remedy}`);
 }
 
-/**
- * What the site refuses to show to visitors; and which records the replica keeps although the site no longer has their
- * collection. The collection of events is named without records too. A plugin may be inactive for a minute only, so
- * that no absence ever deletes a record.
- */
+/** Which collections are refused; and which are absent, if the replica keeps records of them, or if they are events. */
 export function unreadableReasons(context: SyncContext): string[] {
   const { memory, collections } = context;
   const refused = [...memory.unreadable].filter(([, { isAbsent }]) => !isAbsent);
-  const named = refused.map(([name, { words }]) => `"${name}" (${words})`).join(', ');
+  const named = refused.map(([name, { answer }]) => `"${name}" (${answer})`).join(', ');
   const kept = collections.flatMap((kindMapping) => {
     if (!isAbsent(context, kindMapping.collection)) return [];
     const count = countRecords(context, kindMapping);

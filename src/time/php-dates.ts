@@ -49,7 +49,17 @@ export function parseUnixSeconds(text: string): number | undefined {
   return seconds * 1000 >= EARLIEST_MS && seconds * 1000 <= LATEST_MS ? seconds : undefined;
 }
 
-/** What a text says. Later words change what earlier ones set: `10:00 tomorrow` is midnight. */
+/**
+ * What a text says. Later words change what earlier ones set: `10:00 tomorrow` is midnight. Three texts, word by word:
+ *
+ *   words              hour    weekday    weekdayRule    added.days
+ *   friday             0       5          from today     0
+ *     next week        0       5          of the week    7
+ *     10:00            10      5          of the week    7
+ *   2 fridays                  5          from today     7, because one of the two is the next Friday
+ *     ago                      -5         from today     -7
+ *   last friday of     0       5          from today     -7, and `weekdayOfMonth` is `last`
+ */
 class Parsed {
   // As now, if absent. January is 0.
   year?: number;
@@ -92,6 +102,7 @@ const DAYS = numbered(`sunday sundays sun, monday mondays mon, tuesday tuesdays 
 const MONTHS = numbered(`january jan, february feb, march mar, april apr, may, june jun, july jul, august aug,
   september sept sep, october oct, november nov, december dec`);
 const ROMAN_MONTHS = numbered('I, II, III, IV, V, VI, VII, VIII, IX, X, XI, XII');
+/** `last` is -1, `this` 0, `next` 1, `third` 3. */
 const AMOUNTS = numbered(
   `last previous, this, first next, second, third, fourth, fifth, sixth, seventh, eighth eight,
   ninth, tenth, eleventh, twelfth`,
@@ -283,7 +294,7 @@ function readFourDigits(parsed: Parsed, { year, hour = '', minute = '' }: Groups
 function readIsoWeek(parsed: Parsed, { year, week, weekday = '1' }: Groups): void {
   readFields(parsed, { year, month: '1', day: '1' });
   const newYear = new Date(dayStartMs(Number(year), 0, 1)).getUTCDay();
-  // Week 1 is that of the year's first Thursday (4).
+  // From New Year to the Sunday before week 1, which is that of the year's first Thursday (4): in 2027 two days.
   const daysToSunday = (newYear > 4 ? 7 : 0) - newYear;
   parsed.added.days = daysToSunday + (Number(week) - 1) * 7 + Number(weekday);
 }
@@ -318,12 +329,14 @@ function readRelative(parsed: Parsed, { nth, sign = '', amount: digits, unit: wo
   if (nth !== undefined) parsed.resetTime();
   parsed.weekday = lookUp(DAYS, word)!;
   parsed.weekdayRule = nth === undefined || amount === 0 ? 'from today' : 'after today';
-  // `+1 friday` and `next friday` are the next one, and add no week to it.
-  parsed.added.days += (amount > 0 ? amount - 1 : amount) * 7;
+  // `+1 friday` and `next friday` are the next one, and add no week to it. `last friday` goes back one from it.
+  const weeks = amount > 0 ? amount - 1 : amount;
+  parsed.added.days += weeks * 7;
 }
 
 function readWeekdayOf(parsed: Parsed, { nth, dayName }: Groups): void {
   readRelative(parsed, { nth, unit: dayName });
+  // Not `after today`, as for `second friday`: if the month begins on a Friday, that is its first one.
   parsed.weekdayRule = 'from today';
   parsed.weekdayOfMonth = lookUp(AMOUNTS, nth)! > 0 ? 'first' : 'last';
 }

@@ -1,5 +1,4 @@
-// Time zones as The Events Calendar accepts them: parsing, offsets, abbreviations, and conversion between
-// wall time and UTC.
+// Time zones as The Events Calendar accepts them: parsing, offsets, abbreviations, conversion of wall times and UTC.
 
 import { LRUCache } from 'lru-cache';
 import php from './php-abbreviations.json' with { type: 'json' };

@@ -1,6 +1,7 @@
 // A create of a venue or organizer uses an existing record only if that record differs in no sent field.
 
 import { expect } from 'chai';
+import type { FakeCms } from '../cms/fake-cms.ts';
 import { mappingWith } from '../mapping/samples.ts';
 import type { Json, TestGateway } from '../start-gateway.ts';
 import { seededGateway } from './seeded-gateway.ts';
@@ -46,6 +47,18 @@ describe('a create of a venue with the name of an existing one', () => {
       });
     }
 
+    it('creates another one if the description or the image differs', async () => {
+      const [first, second] = [1, 2].map(() => String((gateway.cms as FakeCms).createMedia().id));
+      for (const [one, other] of [
+        [{ description: 'Large' }, { description: 'Small' }],
+        [{ image: first }, { image: second }],
+      ] as const) {
+        const { id } = await create(one);
+        expect((await create(one)).id).to.equal(id);
+        expect((await create(other)).id).to.not.equal(id);
+      }
+    });
+
     it('uses the existing one if the other fields were not sent', async () => {
       const { id } = await create({ state: 'NY', province: 'P', author: 2, date: '2026-01-01 10:00:00' });
       for (const fields of [{}, { province: 'P' }, { status: 'publish' }, { date_utc: '2026-01-01 15:00:00' }])
@@ -88,5 +101,16 @@ describe('a create of a venue with the name of an existing one', () => {
     });
     const { id } = await create({});
     expect((await create({ stateprovince: 'Bavaria', phone: '1' })).id).to.equal(id);
+  });
+
+  it('uses the existing one if the site shows its description and image, and nobody can write them', async () => {
+    const fields = { description: { read: 'content.rendered' }, image: { read: 'featured_media' } };
+    gateway = await seededGateway([], {
+      mapping: mappingWith({ venue: 'meta.venue' }, { venue: { posts: 'venues', fields } }),
+    });
+    const image = (gateway.cms as FakeCms).createMedia().id;
+    const sent = [{ description: 'Large' }, { image: String(image) }];
+    const { id } = await create({});
+    for (const one of sent) expect((await create(one)).id, JSON.stringify(one)).to.equal(id);
   });
 });

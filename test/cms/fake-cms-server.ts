@@ -105,7 +105,7 @@ async function respond(cms: FakeCms, { method, url, headers, body }: ReceivedReq
     return created ? { body: { created } } : refuse('no-collection', 404, 'rest_no_route');
   }
   if (base === 'search')
-    return { body: (await cms.exists(Number(query.include))) ? [{ id: Number(query.include) }] : [] };
+    return { body: (await cms.isIdTaken(Number(query.include))) ? [{ id: Number(query.include) }] : [] };
   if (![...POST_BASES, ...TERM_BASES, 'media'].includes(base)) return refuse('no-collection', 404, 'rest_no_route');
 
   const spec = {

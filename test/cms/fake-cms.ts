@@ -301,7 +301,7 @@ export function createFakeCms(
       await cms.onWrite?.(write, true, {});
       return image;
     },
-    exists: async (id) => cms.all().some((record) => record.id === id),
+    isIdTaken: async (id) => cms.all().some((record) => record.id === id),
     async findCreated(key) {
       if (!cms.hasCompanion) return undefined;
       return cms

@@ -165,7 +165,7 @@ export const PROMISES: readonly Promised[] = [
     async check({ cms, event, admin }) {
       await expectRejected(cms.read(event, 999_999, { view: 'public' }), 'not-found');
       await expectRejected(cms.read(event, 999_999, { view: 'editor' }, admin), 'not-found');
-      expect(await cms.exists(999_999)).to.equal(false);
+      expect(await cms.isIdTaken(999_999)).to.equal(false);
     },
   },
   {

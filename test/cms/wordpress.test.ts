@@ -145,8 +145,8 @@ describe('the WordPress adapter', () => {
 
     it('distinguishes a post of any type from no record', async () => {
       const [first = 0, , second = 0] = deletedIds();
-      expect(await wordpress.exists(first)).to.equal(true);
-      expect(await wordpress.exists(second)).to.equal(false);
+      expect(await wordpress.isIdTaken(first)).to.equal(true);
+      expect(await wordpress.isIdTaken(second)).to.equal(false);
     });
 
     it("keeps the CMS's own error messages", async () => {

@@ -19,7 +19,7 @@ describe('length limits of values', () => {
     gateway = await startGateway({ cms, as: CREDENTIALS });
     // The gateway caches the account.
     await gateway.request('/events', { as: 'admin' });
-    for (const name of ['list', 'read', 'create', 'update', 'trash', 'delete', 'upload', 'exists'] as const) {
+    for (const name of ['list', 'read', 'create', 'update', 'trash', 'delete', 'upload', 'isIdTaken'] as const) {
       const call = cms[name] as (...args: unknown[]) => Promise<unknown>;
       Object.assign(cms, {
         [name]: (...args: unknown[]) => {

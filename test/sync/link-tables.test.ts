@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { compileMapping } from '../../src/mapping/compile.ts';
+import type { MappingFile } from '../../src/mapping/mapping-file.ts';
 import { getRecord, getRecords, recordIds } from '../../src/store/records.ts';
 import { mapping, SCAN_INTERVAL_MS, type TestSite, testSite } from './test-site.ts';
 
@@ -126,21 +127,15 @@ describe('linked records without ids', () => {
     });
   });
 
-  const embedding = compileMapping(
-    {
-      name: 'embedded',
-      upstream: 'wordpress',
-      event: {
-        posts: 'events',
-        fields: {
-          start_date: 'meta.start_date',
-          end_date: 'meta.end_date',
-          venue: { embedded: { venue: 'meta.place', city: 'meta.city' } },
-        },
-      },
+  const event: MappingFile['event'] = {
+    posts: 'events',
+    fields: {
+      start_date: 'meta.start_date',
+      end_date: 'meta.end_date',
+      venue: { embedded: { venue: 'meta.place', city: 'meta.city' } },
     },
-    'test',
-  );
+  };
+  const embedding = compileMapping({ name: 'embedded', upstream: 'wordpress', event }, 'test');
   const at = (place: string) => ({ meta: { place, city: 'Bonn' } });
 
   it('keeps an embedded venue that a webhook brings again while a poll deletes many that no event has', async () => {
@@ -166,6 +161,31 @@ describe('linked records without ids', () => {
     expect(await fetched).to.equal(true);
     const [venue] = getRecord(replica.db, 'event', last)!.venues;
     expect(getRecord(replica.db, 'venue', venue!)?.title).to.equal(cms.posts.get(last)!.meta.place);
+  });
+
+  it('counts no embedded venue among those of the collection of venues', async () => {
+    site = testSite({ mapping: compileMapping({ ...mapping.file, event }, 'test') });
+    const venues = [1, 2, 3].map(() => site.cms.createPost('venues').id);
+    site.cms.createPost('events', at('Hall'));
+    site.cms.createPost('events', at('Yard'));
+    site.sync.start();
+    await site.settle();
+    expect(recordIds(site.replica.db, 'venue')).to.have.length(5);
+    const decisions = () => site.observations.splice(0).filter(({ type }) => type === 'sync-decision');
+    decisions();
+    await site.poll();
+    expect(decisions()).to.deep.equal([]);
+    site.cms.erase(venues[1]!);
+    await site.poll();
+    const { collection } = site.mapping.kinds.venue!;
+    const values = { surplus: 1, total: 2 };
+    expect(decisions()).to.deep.include({
+      type: 'sync-decision',
+      collection,
+      decision: 'search for deleted records',
+      values,
+    });
+    expect(getRecord(site.replica.db, 'venue', venues[1]!)).to.equal(undefined);
   });
 
   it('keeps an embedded venue as long as one event has it', async () => {

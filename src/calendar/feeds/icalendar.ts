@@ -1,5 +1,4 @@
-// Writes serialized events as an iCalendar file (RFC 5545, with the properties of RFC 7986 that apps read) and its time
-// zones.
+// Writes serialized events and their zones as an iCalendar file (RFC 5545, with properties of RFC 7986 that apps read).
 
 import ical, {
   escape as escapeText,

@@ -43,7 +43,7 @@ export function createNoCms(site: Site, areSourcesRead: () => boolean): Cms {
     gatewayId: () => 0,
     list: async () => ({ records: [], total: 0, cmsTimeMs: Date.now() }),
     images: async () => [],
-    exists: async () => false,
+    isIdTaken: async () => false,
     findImage: findNothing,
     findCreated: findNothing,
     ...{ account: refuse, read: refuse, create: refuse, update: refuse, trash: refuse, delete: refuse, upload: refuse },

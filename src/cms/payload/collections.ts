@@ -24,7 +24,7 @@ import { listOf, MAX_PAGE_SIZE, writtenOf } from './rest-calls.ts';
 type Collections = Pick<
   Cms,
   | ('maxPageSize' | 'apiUrl' | 'gatewayId' | 'list' | 'read' | 'create' | 'update' | 'trash' | 'delete')
-  | ('hasCollection' | 'findCreated' | 'exists')
+  | ('hasCollection' | 'findCreated' | 'isIdTaken')
 >;
 
 /** Terms whose names contain that of a new one. */
@@ -139,7 +139,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     },
 
     findCreated: async () => undefined,
-    exists: async () => false,
+    isIdTaken: async () => false,
   };
 
   /** Payload stores any text as a status, and ignores the status of a collection without drafts, which publishes it. */

@@ -40,7 +40,14 @@ const REFERENCES: Readonly<Partial<Record<keyof EventFields, IdSpace>>> = {
   author: 'account',
 };
 
-/** Payload stores every unpublished record as a draft. A field of the site may tell these apart from drafts. */
+/**
+ * Payload stores every unpublished record as a draft. A field of the site may tell these apart from drafts:
+ *
+ *   the API's status    `_status`    the site's field
+ *   publish             published    null
+ *   draft               draft        null
+ *   pending             draft        pending; a site without such a field does not have this status
+ */
 export const STATUSES_BY_FIELD: readonly string[] = ['pending', 'private'];
 const CORE_STATUS = 'status';
 
@@ -91,6 +98,7 @@ export function toGatewayRecord(ids: Ids, spec: CollectionSpec, record: CmsRecor
   if (!isPostCollection(spec) || !hasStatus) return record;
   const field = siteStatusField(spec);
   const status = gatewayStatus(record, field === undefined ? undefined : valueIn(record, field.split('.')));
+  // If there is such a field, the mapping reads the API's status from it.
   if (field !== undefined) setAt(record, field.split('.'), status);
   record.status = status;
   return record;
@@ -106,7 +114,7 @@ const withoutWrapper = (value: unknown): unknown =>
     : value;
 
 /**
- * A collection without drafts has no `_status`. A record with a status that Payload does not have is not public.
+ * A collection without drafts has no `_status`: its records are public. Any `_status` but `published` is a draft's.
  * @param ofSite the value of the site's own field
  */
 function gatewayStatus({ _status, deletedAt }: CmsRecord, ofSite: unknown): string {

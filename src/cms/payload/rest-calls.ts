@@ -60,10 +60,7 @@ function kindOf(status: number, error: JsonObject | undefined, message: string):
   return status < 500 ? 'invalid' : 'failed';
 }
 
-/**
- * Payload checks access, existence and values, unique ones included, before it stores anything. A hook of the site may
- * throw any other error afterwards.
- */
+/** Payload checks access, existence and (unique) values before it stores. A hook of the site may throw afterwards. */
 const isBeforeWrite = (status: number, name: string): boolean =>
   [401, 403, 404].includes(status) || name === 'ValidationError' || name === 'QueryError';
 

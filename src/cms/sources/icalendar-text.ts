@@ -64,13 +64,14 @@ class ComponentReader {
     if (name !== 'VCALENDAR' && this.#path.length < MAX_DEPTH) this.#path.push({ name, lines: new Map(), inner: [] });
   }
 
-  /** Some files have events after the end of their calendar. A component inside an ended one needs its own END. */
+  /** Some files have events after the end of their calendar. An event that is open at that end counts. */
   #end(name: string): void {
     const depth = this.#path.findLastIndex((component) => component.name === name);
     if (depth === 0) this.state = 'ended';
     if (depth >= 0) this.#close(Math.max(1, depth));
   }
 
+  /** Ends the component at this depth. One that is still open in it is dropped: a VALARM without its END. */
   #close(depth: number): void {
     const [part] = this.#path.splice(depth);
     if (part) this.#path.at(-1)!.inner.push(part);

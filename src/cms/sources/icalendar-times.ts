@@ -1,8 +1,6 @@
-// When an event of an iCalendar file takes place: its start, its end, and the starts of a series; and the zone that a
-// TZID means.
+// When an event of an iCalendar file takes place: its start, its end, and the starts of a series.
 
 import ICAL from 'ical.js';
-import { findIana, WINDOWS_TO_IANA_MAP } from 'windows-iana';
 import { pause } from '../../pause.ts';
 import { DAY_MS, dayStartOf, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
 import * as zones from '../../time/zones.ts';
@@ -11,9 +9,9 @@ import { type Component, properties, textOf } from './icalendar-text.ts';
 
 /** Of one series: a hundred years of days are fewer. */
 const MAX_STARTS = 100_000;
-/** Of a series, which has one (RFC 5545), and of a calendar. */
-const [MAX_RULES, MAX_ZONES] = [10, 100];
-/** Of RDATE, of EXDATE, and of the clocks of a zone in two years: eight years of days. */
+/** Of a series, which has one (RFC 5545). */
+const MAX_RULES = 10;
+/** Of RDATE, and of EXDATE: eight years of days. */
 const MAX_DATES = 3000;
 
 export interface TimeContext {
@@ -62,6 +60,8 @@ export function momentOf(component: Component, name: 'dtstart' | 'recurrence-id'
   return isWholeDay && isMidnight ? momentAt(start.wallMs, { zone: context.zone, isDate: true }) : start;
 }
 
+const MOMENT = /^(?<day>\d{4}-\d\d-\d\d)(?:T(?:::|(?<time>\d\d:\d\d(?::\d\d)?):?)(?<utc>Z?))?$/;
+
 /**
  * What ical.js reads, of a period its start. Undefined for anything else, and for an unknown zone.
  *
@@ -70,8 +70,8 @@ export function momentOf(component: Component, name: 'dtstart' | 'recurrence-id'
  *   2027-05-01T18:00:00, 2027-05-01T18:00:      in the zone of TZID, or of the calendar; the second of T1800
  */
 function parseMoment(value: unknown, tzid: string | undefined, context: TimeContext): Moment | undefined {
-  const [text] = [value].flat().map(String);
-  const [, day, time, utc] = /^(\d{4}-\d\d-\d\d)(?:T(?:::|(\d\d:\d\d(?::\d\d)?):?)(Z?))?$/.exec(text ?? '') ?? [];
+  const [text = ''] = [value].flat().map(String);
+  const { day, time, utc } = MOMENT.exec(text)?.groups ?? {};
   const wallMs = parseWallTime(`${day} ${(time ?? '00:00').padEnd(8, ':00')}`);
   if (wallMs === undefined) return undefined;
   if (time === undefined) return momentAt(wallMs, { zone: context.zone, isDate: true });
@@ -123,11 +123,11 @@ export async function* startsOf(component: Component, first: Moment, context: Ti
     starts.set(start.epochMs, start);
   }
   const excluded = new Set<string>();
-  // In a series of times, a day excludes all instances of that day.
   for await (const moment of momentsOf(component, 'exdate', context))
     excluded.add(instanceName(first.isDate ? startNamedBy(moment, first) : moment));
   for (const start of starts.values()) {
     await pause();
+    // In a series of times EXDATE;VALUE=DATE:20270510 excludes all instances of May 10.
     if (!excluded.has(instanceName(start)) && !excluded.has(dayName(start.wallMs))) yield start;
   }
 }
@@ -137,8 +137,10 @@ async function addStartsOfRule(starts: Map<number, Moment>, line: string, first:
   // RFC 5545 has these ignored in a series of whole days.
   if (first.isDate) Object.assign(rule.parts, { BYHOUR: undefined, BYMINUTE: undefined, BYSECOND: undefined });
   const until = parseMoment(rule.until, undefined, { ...context, zone: first.zone });
-  // Of a series at 19:00 in New York, UNTIL=20270510 and UNTIL=20270510T230000Z include May 10, UNTIL=20270510T225959Z
-  // does not. Of a series of whole days, each of them does.
+  // The last instance of a daily series: of one at 19:00 in New York, and of one of whole days.
+  //   UNTIL=20270510            May 10    May 10
+  //   UNTIL=20270510T230000Z    May 10    May 10    it is 19:00 in New York
+  //   UNTIL=20270510T225959Z    May 9     May 10
   const includesDay = until?.isDate || first.isDate;
   const last = until && (includesDay ? momentAt(dayStartOf(until.wallMs) + DAY_MS - 1000, first) : until);
   // Wider than the window: an instance may last a month, and a wall time is up to a day from UTC.
@@ -155,7 +157,8 @@ async function addStartsOfRule(starts: Map<number, Moment>, line: string, first:
 }
 
 /**
- * The start that an RDATE or EXDATE names, in a calendar of Berlin:
+ * The start that an RDATE names, in a calendar of Berlin. In a series of whole days also that of an EXDATE: in one of
+ * times `startsOf` takes EXDATE as it is.
  *
  *   value                              of whole days    with DTSTART;TZID=America/New_York:20270501T190000
  *   VALUE=DATE:20270510                May 10           May 10, 19:00 in New York
@@ -183,82 +186,5 @@ async function* momentsOf(component: Component, name: string, context: TimeConte
       const moment = parseMoment(value, params.tzid, context);
       if (moment) yield moment;
     }
-  }
-}
-
-/** The zones of one calendar by TZID. Undefined: nobody knows this zone. Offsets are compared around `nowMs`. */
-export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid: string) => string | undefined> {
-  const known = new Map<string, string | undefined>();
-  for (const zone of calendar.inner.filter((part) => part.name === 'VTIMEZONE').slice(0, MAX_ZONES)) {
-    const id = textOf(zone, 'tzid');
-    const name = zoneByName(id) ?? zoneByName(textOf(zone, 'x-lic-location'));
-    // A rule that cannot be read costs the events of its zone.
-    known.set(id, name ?? (await zoneByOffsets(zone.inner, nowMs).catch(() => undefined)));
-  }
-  return (tzid) => known.get(tzid.trim()) ?? zoneByName(tzid);
-}
-
-/**
- *   Europe/Berlin, "Europe/Berlin", Europe_Berlin    Europe/Berlin
- *   /mozilla.org/20050126_1/Europe/Berlin            Europe/Berlin
- *   W. Europe Standard Time                          Europe/Berlin
- *   GMT, +0000                                       UTC
- *   CST                                              undefined: it is on three continents
- */
-function zoneByName(text: string): string | undefined {
-  const name = text.replaceAll('"', '').trim();
-  const ends = [3, 2].map((length) => name.split('/').slice(-length).join('/'));
-  for (const candidate of [name, name.replace(/[-_]/, '/'), ...ends, findIana(name)[0] ?? '']) {
-    const zone = zones.parseZone(candidate);
-    if (zone?.kind === 'iana') return zone.name;
-    if (zone && (/^(utc|gmt|z)$/i.test(candidate) || zone.kind === 'fixed')) return fixedZone(zone.minutes);
-  }
-  return undefined;
-}
-
-/** 330 is `UTC+5:30`, 120 is `UTC+2`. */
-const fixedZone = (minutes: number): string =>
-  minutes === 0 ? 'UTC' : `UTC${zones.offsetText(minutes, ':').replace(/^(.)0/, '$1').replace(':00', '')}`;
-
-/** `+0530` in minutes. @throws Error for anything else */
-const minutesOf = (part: Component, name: string): number =>
-  ICAL.UtcOffset.fromString(textOf(part, name)).toSeconds() / 60;
-
-/** The only offset, or the first zone that Windows knows whose clocks change around now as the file says. */
-async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promise<string | undefined> {
-  const offsets = new Set<number>();
-  const offsetByUtc = new Map<string, number>();
-  for (const part of parts) {
-    await pause();
-    offsets.add(minutesOf(part, 'tzoffsetto'));
-    for (const [utc, minutes] of offsetsAroundChanges(part, nowMs)) offsetByUtc.set(utc, minutes);
-    if (offsetByUtc.size > MAX_DATES) throw new Error('too many changes of the clocks');
-  }
-  if (offsets.size === 1) return fixedZone([...offsets][0]!);
-  if (offsetByUtc.size === 0) return undefined;
-  for (const { iana } of WINDOWS_TO_IANA_MAP) {
-    await pause();
-    const name = zoneByName(iana[0] ?? '');
-    const zone = zones.zoneOrUtc(name ?? '');
-    if (name && [...offsetByUtc].every(([utc, minutes]) => zones.offsetMinutes(utc, zone) === minutes)) return name;
-  }
-  return undefined;
-}
-
-/**
- * The offsets half a day before and after each change of the clocks until a year from now: of Berlin 60 minutes at
- * `2027-03-27 13:00:00` in UTC, 120 on the 28th. Not closer: Exchange may name another hour of the night than Berlin.
- */
-function* offsetsAroundChanges(part: Component, nowMs: number): Generator<[utc: string, minutes: number]> {
-  const [rule] = (part.lines.get('rrule') ?? []).slice(0, 1).map(ruleOf);
-  const startWallMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
-  // A rule that ends is one of the past.
-  if (startWallMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) return;
-  const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
-  // Whole years: the hours between UTC and the wall time make no difference.
-  for (const wallMs of [...expandRule(rule, startWallMs, nowMs, nowMs + 366 * DAY_MS)].flat()) {
-    const utcMs = wallMs - from * 60_000;
-    yield [formatWallTime(utcMs - DAY_MS / 2), from];
-    yield [formatWallTime(utcMs + DAY_MS / 2), to];
   }
 }

@@ -1,5 +1,4 @@
-// An iCalendar file (RFC 5545) as a source: asks for it, and turns its events and the instances of its series into
-// events of the calendar.
+// An iCalendar file (RFC 5545) as a source: asks for it, and makes events of its events and of its series' instances.
 
 import { createHash } from 'node:crypto';
 import { placeAt } from '../../model/records.ts';
@@ -12,6 +11,7 @@ import { describeBody } from '../http-exchange.ts';
 import { getPublic } from '../public-request.ts';
 import { type Component, properties, readFile, textOf } from './icalendar-text.ts';
 import * as times from './icalendar-times.ts';
+import { zonesOf } from './icalendar-zones.ts';
 import * as source from './source.ts';
 
 const MAX_UID = 500;
@@ -46,7 +46,7 @@ export async function readICalendar(
 ): Promise<Omit<source.SourceSnapshot, 'validators'>> {
   const { calendar, state, hasOnlyUtf8 } = await readFile(bytes);
   if (state === 'no calendar') throw new Error(`${describeBody(bytes)} instead of a calendar`);
-  const zoneOf = await times.zonesOf(calendar, nowMs);
+  const zoneOf = await zonesOf(calendar, nowMs);
   const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
   const [fromMs, toMs] = [nowMs - source.PAST_DAYS * DAY_MS, nowMs + source.SERIES_FUTURE_DAYS * DAY_MS];
   const events = new Map<string, source.SourceEvent>();
@@ -78,7 +78,7 @@ interface UidGroup extends times.TimeContext {
 /** A component of a UID: the event or series itself, or a change of one instance or of all from one on. */
 interface UidPart {
   component: Component;
-  /** Its start, or that of the instance that it changes: RECURRENCE-ID, until `takeChange` finds the instance. */
+  /** Its start. Of a change its RECURRENCE-ID: if that is a day, `takeChange` puts the start of the instance here. */
   instance: times.Moment;
   /** Undefined: it is private, or cannot be read. */
   start?: times.Moment;
@@ -194,6 +194,7 @@ function takeChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>):
  * change cannot be read, or its RECURRENCE-ID is a day on which the series has no instance.
  */
 function movedBy({ instance, start }: UidPart, { wallMs, zone, isDate }: times.Moment): times.Moment | undefined {
+  // In a series of days it is a time. In a series of times it is still a day: `takeChange` has found no instance of it.
   if (start === undefined || instance.isDate !== isDate) return undefined;
   const shiftMs = start.isDate ? start.wallMs - instance.wallMs : start.epochMs - instance.epochMs;
   return times.momentAt(wallMs + shiftMs, { zone, isDate: start.isDate });
@@ -255,8 +256,7 @@ function venueOf(component: Component, location: string): source.SourceVenue | u
   // ical.js reads 0 for what is no number.
   const geo = component.lines.get('geo')?.[0]?.trim() ?? '';
   const [, latitude = 'NaN', longitude = 'NaN'] = /:([-+]?[\d.]+);([-+]?[\d.]+)$/.exec(geo) ?? [];
-  const place = placeAt(Number(latitude), Number(longitude));
-  return { name: line(name), address: line(address.join('\n')), ...place };
+  return { name: line(name), address: line(address.join('\n')), ...placeAt(Number(latitude), Number(longitude)) };
 }
 
 function categoriesOf(component: Component): string[] {

@@ -15,7 +15,7 @@ import { MAX_PAGE_SIZE, recordsOf } from './rest-api.ts';
 type Collections = Pick<
   Cms,
   | ('maxPageSize' | 'apiUrl' | 'gatewayId' | 'list' | 'read' | 'create' | 'update' | 'trash' | 'delete')
-  | ('resendAfterCreate' | 'findCreated' | 'exists')
+  | ('resendAfterCreate' | 'findCreated' | 'isIdTaken')
 >;
 
 /** The error for a page after the last one; for terms WordPress sends an empty list instead. */
@@ -87,7 +87,7 @@ export function createCollections(call: RestCall): Collections {
       return records.map(({ collection, id }) => ({ collection: String(collection), id: Number(id) }));
     },
 
-    async exists(id, options) {
+    async isIdTaken(id, options) {
       const query = { include: id, type: 'post', subtype: 'any', _fields: 'id' };
       const results = recordsOf(await call('GET', 'wp/v2/search', { query }, options));
       if (results.some((item) => item.id === id)) return true;

@@ -28,13 +28,13 @@ export const scenario: Scenario = {
     await cms.list(EVENTS, { view: 'public', detail: 'id', limit: 2, page: 3 });
     await cms.read(EVENTS, first, asEditor, admin);
     await cms.update(EVENTS, first, { title: 'One again' }, admin);
-    await cms.exists(first);
+    await cms.isIdTaken(first);
 
     await cms.trash(EVENTS, first, admin);
     await expectRefusal(cms.trash(EVENTS, first, admin));
     await cms.delete(EVENTS, second, admin);
     await expectRefusal(cms.read(EVENTS, second, { view: 'public' }, admin));
-    await cms.exists(second);
+    await cms.isIdTaken(second);
 
     await expectRefusal(cms.create(EVENTS, { title: 'x', status: 'publish' }, {}));
     await expectRefusal(cms.create(EVENTS, { title: 'x', status: 'publish' }, { credentials: as.subscriber }));

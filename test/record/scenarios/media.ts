@@ -11,7 +11,7 @@ export const scenario: Scenario = {
     const big = await cms.upload({ bytes: pngOf(800, 600), mimeType: 'image/png', filename: 'Gro-e-big.png' }, admin);
     const small = await cms.upload({ bytes: pngOf(40, 30), mimeType: 'image/png', filename: 'small.png' }, admin);
     await cms.images([small.id, big.id, 999_999]);
-    await cms.exists(big.id);
+    await cms.isIdTaken(big.id);
     await expectRefusal(
       cms.upload({ bytes: Buffer.from('<?php'), mimeType: 'application/x-php', filename: 'x.php' }, admin),
     );
