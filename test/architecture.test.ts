@@ -100,4 +100,9 @@ describe('layers of src', () => {
     });
     expect(strangers).to.deep.equal([]);
   });
+
+  it('make errors of the API in their catalogue only', () => {
+    const makers = files.filter((file) => /\bnew ApiError\b/.test(readFileSync(file, 'utf8')));
+    expect(makers.map((file) => relative(SRC, file))).to.deep.equal(['interface/errors.ts']);
+  });
 });

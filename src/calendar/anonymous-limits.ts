@@ -2,7 +2,8 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { ApiError, CmsUnavailable } from '../errors.ts';
+import { CmsUnavailable } from '../errors.ts';
+import { tooManyPasswords } from '../interface/errors.ts';
 import type { Actor } from './request.ts';
 
 /**
@@ -98,8 +99,3 @@ export class PasswordAttempts {
     }
   }
 }
-
-const tooManyPasswords = (): ApiError =>
-  new ApiError(429, 'rest_too_many_passwords', 'Too many passwords are being tried. Try again shortly.', {
-    headers: { 'Retry-After': '1' },
-  });

@@ -1,6 +1,6 @@
 // Maps the CMS's errors to API errors.
 
-import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
+import { type ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
 import {
   alreadyTrashed,
   eventNotFound,
@@ -9,6 +9,7 @@ import {
   invalidParam,
   invalidParams,
   type ParamError,
+  refusedByCms,
   termNameTaken,
   unavailableError,
   upstreamAway,
@@ -42,9 +43,9 @@ function rejectionToApiError(error: CmsRejected, context: ErrorContext): ApiErro
     case 'no-collection':
       return missingCollection(error);
     case 'in-trash':
-      return isPostKind(kind) ? alreadyTrashed(kind) : genericError(error);
+      return isPostKind(kind) ? alreadyTrashed(kind) : refusedByCms(error);
     case 'no-trash':
-      return genericError(error);
+      return refusedByCms(error);
     case 'not-visible':
     case 'forbidden':
       return forbidden('account', error);
@@ -57,7 +58,7 @@ function rejectionToApiError(error: CmsRejected, context: ErrorContext): ApiErro
       return invalidFields(error, context);
     // WordPress says only that its database refused the term: it holds 200 characters, and on old sites no 🎉.
     case 'failed':
-      return isTermKind(kind) ? invalidFields(error, context, UNSTORABLE) : genericError(error);
+      return isTermKind(kind) ? invalidFields(error, context, UNSTORABLE) : refusedByCms(error);
   }
 }
 
@@ -71,18 +72,6 @@ export async function withApiErrors<T>(context: ErrorContext, calls: () => Promi
   }
 }
 
-/** For codes without an API error: `upstream_code` has the CMS's code. */
-function genericError(error: CmsRejected): ApiError {
-  const data = { upstream_code: error.code };
-  if (error.status >= 400 && error.status < 500) {
-    return new ApiError(400, 'rest_invalid_param', 'The site refused the values that were sent.', {
-      data: { ...data, params: {}, details: [] },
-      cause: error,
-    });
-  }
-  return new ApiError(502, 'calendar_upstream_refused', 'The site could not carry this out.', { data, cause: error });
-}
-
 function missingCollection(error: CmsRejected): ApiError {
   const message = `The site behind this calendar lacks what this needs: ${error.message} Is its plugin active?`;
   return upstreamAway(message, { reason: 'no-route', upstream_code: error.code }, 5, error);
@@ -91,7 +80,7 @@ function missingCollection(error: CmsRejected): ApiError {
 function conflictError(error: CmsRejected, kind: Kind): ApiError {
   if (error.existingId !== undefined && isTermKind(kind)) return termNameTaken(kind, error.existingId);
   if (error.fields.includes('slug')) return invalidParam('slug', 'The slug is already in use by another term.');
-  return genericError(error);
+  return refusedByCms(error);
 }
 
 const NOT_SENT = 'It was not sent, and the site refuses what the record has there without it.';
@@ -113,6 +102,6 @@ function invalidFields(error: CmsRejected, { kind, parametersAt }: ErrorContext,
     for (const one of stored.length > 0 ? stored : titleAlone)
       errors.set(one.name, { ...one, message: one.isUnsent ? NOT_SENT : message });
   }
-  if (errors.size === 0) return genericError(error);
+  if (errors.size === 0) return refusedByCms(error);
   return invalidParams([...errors.values()], { data: { upstream_code: error.code }, cause: error });
 }

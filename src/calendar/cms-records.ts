@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Cms, CmsRecord, ReadRequest } from '../cms/port.ts';
 import { ApiError, CmsRejected, ifRejected } from '../errors.ts';
+import { internalError } from '../interface/errors.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import {
@@ -257,9 +258,7 @@ export async function withCreatedInError<T>(
     const names = created.map(({ kind, id }) => `${kind} ${id}`).join(', ');
     observe({ type: 'message', level: 'warn', message: `a failed write left records in the CMS: ${names}` });
     const known = unmappedToApiError(error);
-    const message = 'The gateway could not complete this request.';
-    const apiError =
-      known instanceof ApiError ? known : new ApiError(500, 'internal_server_error', message, { cause: error });
+    const apiError = known instanceof ApiError ? known : internalError('complete', error);
     apiError.data.created = created;
     throw apiError;
   }

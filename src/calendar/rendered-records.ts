@@ -1,7 +1,7 @@
 // Renders records to JSON bytes, those for the public once, joins rendered records to lists, and parses them again.
 
 import { hash } from 'node:crypto';
-import { ApiError } from '../errors.ts';
+import { listTooLarge } from '../interface/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CalendarRecord, Kind } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
@@ -92,12 +92,6 @@ export function* listItems(
   }
   return ids.flatMap((id) => items.get(id) ?? []);
 }
-
-/** As the API names the limit: records with long texts, or with many venues and organizers that have them. */
-const listTooLarge = (): ApiError =>
-  new ApiError(400, 'calendar_list_too_large', 'These records have more than 8 MB. Ask for fewer with per_page.', {
-    data: { params: { per_page: 'Too many records of this size.' } },
-  });
 
 /** `{"events":[...],...rest}`: a list whose items are rendered, each as JSON. */
 export class RenderedList {

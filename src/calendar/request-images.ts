@@ -1,9 +1,9 @@
 // The images that a body names: validation finds or downloads them, and the write uploads what was downloaded.
 
-import type { FetchedImage } from '../cms/image-fetcher.ts';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
 import { getImage } from '../store/records.ts';
+import type { FetchedImage } from './image-fetcher.ts';
 import { callOptions, type RequestImages } from './request.ts';
 import type { ApiRequest } from './services.ts';
 

@@ -1,7 +1,6 @@
 // What the use cases work with: replica, CMS, mapping and what is shared between requests; and a request with these.
 
 import type { LRUCache } from 'lru-cache';
-import type { ImageFetcher } from '../cms/image-fetcher.ts';
 import type { Cms } from '../cms/port.ts';
 import type { Config } from '../config-schema.ts';
 import type { Mapping } from '../mapping/mapping.ts';
@@ -11,6 +10,7 @@ import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { LookupLimit, PasswordAttempts } from './anonymous-limits.ts';
 import type { CmsRecords, PeersPort } from './cms-records.ts';
+import type { ImageFetcher } from './image-fetcher.ts';
 import type { Permissions, RequestContext } from './request.ts';
 import type { UnpublishedRecordsCache } from './unpublished-records.ts';
 

@@ -3,9 +3,10 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cms, CmsRecord, ListRequest } from '../cms/port.ts';
-import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
+import { CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
+import { tooManyUnpublished } from '../interface/errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import { type KindOrImage, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
+import type { KindOrImage, PostKind, PostRecord } from '../model/records.ts';
 import { CallerDatabase } from '../store/caller-database.ts';
 import type { Database } from '../store/database.ts';
 import type { Sync } from '../sync/sync.ts';
@@ -166,7 +167,7 @@ async function* pagesOf(
   let read = 0;
   let isLast = false;
   while (!isLast) {
-    if (read >= MAX_PAGES * maxPageSize) throw tooManyRecords(kind, MAX_PAGES * maxPageSize);
+    if (read >= MAX_PAGES * maxPageSize) throw tooManyUnpublished(kind, MAX_PAGES * maxPageSize);
     // After 230 records, page 24 of ten: `read / limit` is whole, because 100, 10 and 1 divide each other.
     const page = await readPage(parts, kind, { ...scope, limit, page: read / limit + 1 }, caller);
     if (page === 'too-large') {
@@ -208,12 +209,3 @@ function recordsFrom({ mapping, sync }: Parts, kind: PostKind, cmsRecords: reado
     ...Object.values(embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
   ]);
 }
-
-const tooManyRecords = (kind: PostKind, limit: number): ApiError =>
-  new ApiError(
-    400,
-    'calendar_too_many_unpublished',
-    `This account may see more than ${limit} unpublished ${PLURALS[kind]}: lists for it show no more. ` +
-      'Log out to list what is published.',
-    { data: { limit, kind } },
-  );

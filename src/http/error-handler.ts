@@ -2,7 +2,7 @@
 
 import { unmappedToApiError } from '../calendar/cms-errors.ts';
 import { ApiError, ReplicaError } from '../errors.ts';
-import { replicaUnavailable, unreadableRequest } from '../interface/errors.ts';
+import { internalError, replicaUnavailable, unreadableRequest } from '../interface/errors.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Middleware } from './state.ts';
 
@@ -46,8 +46,6 @@ interface ErrorResponse {
   headers: Record<string, string>;
 }
 
-const INTERNAL_ERROR = new ApiError(500, 'internal_server_error', 'The gateway could not answer this request.');
-
 /** The API error for anything thrown. `isUnexpected`: it is a bug or an unknown failure, and belongs in the log. */
 export function errorResponse(thrown: unknown): ErrorResponse & { isUnexpected: boolean } {
   const error = unmappedToApiError(thrown);
@@ -59,12 +57,12 @@ export function errorResponse(thrown: unknown): ErrorResponse & { isUnexpected: 
       status,
       body: { code, message, ...(omitData ? {} : { data: { status, ...data } }), ...extra },
       headers,
-      // 500: most often INTERNAL_ERROR, for whatever nobody foresaw. 502 and 503 are failures of the CMS.
+      // 500: most often `internalError`, for whatever nobody foresaw. 502 and 503 are failures of the CMS.
       isUnexpected: status === 500,
     };
   }
   const status = clientErrorStatus(error);
-  return errorResponse(status ? unreadableRequest(status) : INTERNAL_ERROR);
+  return errorResponse(status ? unreadableRequest(status) : internalError('answer'));
 }
 
 /** Koa and its parsers throw errors with a status of their own: a body that is too large, a malformed encoding. */

@@ -130,6 +130,10 @@ export const unknownNamespace = (): ApiError =>
 
 const notOffered = (message: string): ApiError => new ApiError(403, 'rest_forbidden', message);
 
+/** A page whose host name was made to lead here calls a tool. */
+export const foreignOrigin = (): ApiError =>
+  notOffered('Scripts of this origin may not call the tools (allowedOrigins).');
+
 /** The mapping maps this kind read-only, or as text inside the events. */
 export const readOnly = (kind: Kind): ApiError => notOffered(`This site offers its ${PLURALS[kind]} for reading only.`);
 
@@ -159,6 +163,11 @@ export const tooManyLogins = (retryAfterS: number): ApiError =>
     headers: { 'Retry-After': String(retryAfterS) },
   });
 
+export const tooManyPasswords = (): ApiError =>
+  new ApiError(429, 'rest_too_many_passwords', 'Too many passwords are being tried. Try again shortly.', {
+    headers: { 'Retry-After': '1' },
+  });
+
 /** Only this error has RateLimit headers: what one client has left must not get into a shared cache. */
 export const tooManyRequests = (seconds: number, requestsPerMinute: number): ApiError =>
   new ApiError(429, 'rest_too_many_requests', 'Too many requests from this address. Try again later.', {
@@ -178,6 +187,23 @@ export const overloaded = (hasBody: boolean): ApiError =>
   new ApiError(503, 'calendar_overloaded', 'This calendar is overloaded. Try again shortly.', {
     headers: { 'Retry-After': '1', ...(hasBody && { Connection: 'close' }) },
   });
+
+export const tooManyImages = (): ApiError =>
+  new ApiError(503, 'calendar_overloaded', 'Too many images are being fetched at once. Try again shortly.', {
+    headers: { 'Retry-After': '5' },
+  });
+
+/** As the API names the limit: records with long texts, or with many venues and organizers that have them. */
+export const listTooLarge = (): ApiError =>
+  new ApiError(400, 'calendar_list_too_large', 'These records have more than 8 MB. Ask for fewer with per_page.', {
+    data: { params: { per_page: 'Too many records of this size.' } },
+  });
+
+export function tooManyUnpublished(kind: PostKind, limit: number): ApiError {
+  const message = `This account may see more than ${limit} unpublished ${PLURALS[kind]}: lists for it show no more. `;
+  const data = { limit, kind };
+  return new ApiError(400, 'calendar_too_many_unpublished', `${message}Log out to list what is published.`, { data });
+}
 
 /** PHP's codes and messages for errors of `json_decode`. */
 const JSON_ERRORS = {
@@ -255,3 +281,18 @@ export function unavailableError(error: CmsUnavailable): ApiError {
   const message = 'The site behind this calendar does not answer at the moment. Try again shortly.';
   return upstreamAway(message, data, error.retryAfterS ?? 5, error);
 }
+
+/** For an error of the CMS that no other one here fits. */
+export function refusedByCms(error: CmsRejected): ApiError {
+  const data = { upstream_code: error.code };
+  if (error.status < 400 || error.status >= 500)
+    return new ApiError(502, 'calendar_upstream_refused', 'The site could not carry this out.', { data, cause: error });
+  return new ApiError(400, 'rest_invalid_param', 'The site refused the values that were sent.', {
+    data: { ...data, params: {}, details: [] },
+    cause: error,
+  });
+}
+
+/** A bug, or a failure that nobody foresaw. */
+export const internalError = (step: 'answer' | 'complete', cause?: unknown): ApiError =>
+  new ApiError(500, 'internal_server_error', `The gateway could not ${step} this request.`, { cause });

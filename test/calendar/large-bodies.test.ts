@@ -3,8 +3,8 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { ImageFetcher } from '../../src/calendar/image-fetcher.ts';
 import { createRequestImages } from '../../src/calendar/request-images.ts';
-import type { ImageFetcher } from '../../src/cms/image-fetcher.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { type Json, startGateway, type TestGateway } from '../start-gateway.ts';
 

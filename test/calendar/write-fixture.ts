@@ -2,10 +2,10 @@
 
 import { expect } from 'chai';
 import { withCreatedInError } from '../../src/calendar/cms-records.ts';
+import { createImageFetcher } from '../../src/calendar/image-fetcher.ts';
 import type { CreatedRecord } from '../../src/calendar/request.ts';
 import { createRequestImages } from '../../src/calendar/request-images.ts';
 import type { ApiRequest } from '../../src/calendar/services.ts';
-import { createImageFetcher } from '../../src/cms/image-fetcher.ts';
 import { rejection as wordPressRejection } from '../../src/cms/wordpress/rejections.ts';
 import { type ApiError, CmsUnavailable } from '../../src/errors.ts';
 import { USE_CASES } from '../../src/http/endpoints.ts';

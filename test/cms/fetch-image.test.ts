@@ -6,7 +6,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createImageFetcher, filenameOf } from '../../src/cms/image-fetcher.ts';
+import { createImageFetcher, filenameOf } from '../../src/calendar/image-fetcher.ts';
 import { createHostResolver, getPublic, type PublicRequest } from '../../src/cms/public-request.ts';
 
 const PNG = Buffer.from(

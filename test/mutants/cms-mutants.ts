@@ -137,7 +137,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'calls standard ports only, also after a redirect',
     },
   }),
-  ...mutantsOf('src/cms/image-fetcher.ts', 'test/cms/fetch-image.test.ts', {
+  ...mutantsOf('src/calendar/image-fetcher.ts', 'test/cms/fetch-image.test.ts', {
     'the type is read from the bytes': {
       function: 'fetchImage',
       code: 'const _1 = IMAGE_TYPES.find(({ matches }) => _2(_3));',
@@ -200,7 +200,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'with endless rules is bounded, and lets other work run',
     },
   }),
-  ...mutantsOf('src/cms/image-fetcher.ts', 'test/cms/image-fetcher.test.ts', {
+  ...mutantsOf('src/calendar/image-fetcher.ts', 'test/calendar/image-fetcher.test.ts', {
     'the memory of fetched images is bounded': {
       function: 'createImageFetcher.fetch',
       code: '|| _1 + MAX_BYTES > TOTAL_BYTES',

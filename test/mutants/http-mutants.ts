@@ -226,7 +226,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'rate limit of the client',
     },
   }),
-  ...mutantsOf('src/http/endpoints.ts', 'test/cms/image-fetcher.test.ts', {
+  ...mutantsOf('src/http/endpoints.ts', 'test/calendar/image-fetcher.test.ts', {
     'length of values': {
       function: 'createEndpointRunner.runOperation',
       code: 'checkLengths([_1, _2, _3], _4.parameters);',

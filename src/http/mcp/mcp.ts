@@ -2,7 +2,7 @@
 // Checks the request; the SDK is loaded with the first one that gets past the checks.
 
 import type Koa from 'koa';
-import { ApiError } from '../../errors.ts';
+import { foreignOrigin } from '../../interface/errors.ts';
 import { PRIVATE_HEADERS } from '../headers.ts';
 import { createBodyReader } from '../read-body.ts';
 import type { Middleware, State } from '../state.ts';
@@ -27,8 +27,7 @@ export function mcp(app: Koa<State>, options: McpOptions): Middleware {
     const { origin } = ctx.headers;
     ctx.state.routeName = 'mcp';
     // A page whose host name was made to lead here (DNS rebinding) has the origin of that name.
-    if (origin !== undefined && !origins.has(origin))
-      throw new ApiError(403, 'rest_forbidden', 'Scripts of this origin may not call the tools (allowedOrigins).');
+    if (origin !== undefined && !origins.has(origin)) throw foreignOrigin();
     ctx.set({ ...HEADERS, 'X-Request-Id': ctx.state.requestId });
     if (origin !== undefined) ctx.set('Access-Control-Allow-Origin', origin);
     if (ctx.method === 'OPTIONS') {

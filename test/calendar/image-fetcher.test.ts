@@ -1,11 +1,11 @@
 // Images by URL take a bounded amount of memory.
 
 import { expect } from 'chai';
-import { createImageFetcher, type FetchedImage, type ImageFetcher } from '../../src/cms/image-fetcher.ts';
+import { createImageFetcher, type FetchedImage, type ImageFetcher } from '../../src/calendar/image-fetcher.ts';
 import type { PublicResponse } from '../../src/cms/public-request.ts';
 import { ApiError } from '../../src/errors.ts';
+import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { startGateway } from '../start-gateway.ts';
-import { CREDENTIALS, createFakeCms } from './fake-cms.ts';
 
 const LARGEST = 10 * 1024 * 1024;
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');

@@ -1,8 +1,8 @@
 // Fetches images from URLs that clients give: from public hosts only, limited in time, size and memory.
 
-import { ApiError } from '../errors.ts';
+import { getPublic } from '../cms/public-request.ts';
+import { tooManyImages } from '../interface/errors.ts';
 import { normalizeUnicode, percentDecoded, trimCharacters } from '../text/text.ts';
-import { getPublic } from './public-request.ts';
 
 export interface FetchedImage {
   bytes: Uint8Array;
@@ -34,7 +34,7 @@ export function createImageFetcher(get = getPublic) {
      */
     async fetch(url: string, account: number): Promise<FetchedImage | undefined> {
       const own = running.get(account) ?? 0;
-      if (own >= FETCHES_PER_ACCOUNT || reservedBytes + MAX_BYTES > TOTAL_BYTES) throw overloadedError();
+      if (own >= FETCHES_PER_ACCOUNT || reservedBytes + MAX_BYTES > TOTAL_BYTES) throw tooManyImages();
       running.set(account, own + 1);
       reservedBytes += MAX_BYTES;
       let image: FetchedImage | undefined;
@@ -52,11 +52,6 @@ export function createImageFetcher(get = getPublic) {
     },
   };
 }
-
-const overloadedError = (): ApiError =>
-  new ApiError(503, 'calendar_overloaded', 'Too many images are being fetched at once. Try again shortly.', {
-    headers: { 'Retry-After': '5' },
-  });
 
 /** Types by the beginning of a file, 64 bytes as Latin-1. */
 const IMAGE_TYPES: readonly { mimeType: string; extension: string; matches: (start: string) => boolean }[] = [
