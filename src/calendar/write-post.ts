@@ -70,6 +70,7 @@ function withWriteErrors<T>(
 ): Promise<T> {
   const id = stored?.id;
   const { writtenPathsByField } = writableMapping(request.services, kind, id);
+  // `meta.day`: those of start_date and end_date that were sent, or else both.
   const parametersAt = (path: string): ParamError[] => {
     const fields = [...writtenPathsByField].filter(([, paths]) => paths.includes(path)).map(([field]) => String(field));
     // A custom field is a part of one parameter: `customFields.last_bus`.
@@ -109,8 +110,8 @@ export async function save<K extends PostKind>(
   if (input.byField.status !== 'trash' || status === 'trash') return record;
   const trashed = await trashPost(kind, id, request);
   if (stored) return trashed;
-  // WordPress makes `fair__trashed` of the slug `fair` in the trash. The original creates a record there with `fair`.
-  // WordPress makes a slug of a title.
+  // The new record gets its slug back: `fair`, as in the original, and not `fair__trashed`, as WordPress writes in the
+  // trash. Of a title WordPress makes a slug.
   const slug = { slug: String(fields.slug ?? fields.title) } as Partial<FieldsOf[K]>;
   return withWriteErrors(write, () => cmsRecords.update(kind, id, slug, request));
 }

@@ -13,7 +13,7 @@ export class PushLease implements PushLeasePort {
   readonly #connection: Connection;
   readonly #keys: { lease: string; positions: string };
   readonly #node = randomUUID();
-  /** The holder's own, as new as those in Redis or newer. Another gateway's: as in Redis when it last responded. */
+  /** Of the holder: as new as those in Redis, or newer. Of another gateway: as Redis had them when it last responded. */
   #positions: Record<string, string> = {};
 
   constructor({ connection, prefix }: { connection: Connection; prefix: string }) {
@@ -31,6 +31,7 @@ export class PushLease implements PushLeasePort {
         const isOwn = isNew || (await client.get(lease)) === this.#node;
         // Should another gateway have taken the lease since the `get`, it lasts a moment longer.
         if (isOwn && !isNew) await client.pExpire(lease, LEASE_MS);
+        // They may be older than what this gateway sent while Redis was away: a `Receiver` goes on from its own.
         if (isNew || !isOwn) this.#positions = await client.hGetAll(positions);
         return isOwn;
       });

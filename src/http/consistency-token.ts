@@ -17,12 +17,17 @@ const CLOCK = {
     sleep(ms, false as const, { ref: false, ...(signal && { signal }) }).catch(() => false as const),
 };
 
-/** Resolves with whether a poll has seen all that the CMS had at the call, or with `mayBeRecent` a second before. */
+/**
+ * Resolves with whether a poll has seen all that the CMS had at the call, or with `mayBeRecent` a second before:
+ *
+ *   the latest poll began     a token                  `no-cache` (`mayBeRecent`)
+ *   half a second ago         one in half a second     the latest
+ *   two seconds ago           one at once              one at once
+ */
 export type PollForRequest = (options: {
   /** It resolves with false after this time, or on the signal. */
   maxMs: number;
   signal?: AbortSignal;
-  /** A poll that began less than a second before the call will do: a reload needs no newer state. */
   mayBeRecent?: boolean;
 }) => Promise<boolean>;
 

@@ -11,15 +11,14 @@ import { parsePath } from './paths.ts';
 export interface MetaKey extends Omit<MetaType, 'default'> {
   key: string;
   default: string | boolean | number | readonly never[];
-  /** Name of the field that uses the key first. Of a `via` key, in a venue, it is the event's field: `venue`. */
+  /** Name of the field that uses the key first. Of a key of venues that events name them by (`via`), it is `venue`. */
   field: string;
   writable: boolean;
 }
 
 const DEFAULTS = { string: '', boolean: false, integer: 0, number: 0, array: [], object: [] } as const;
 
-/** A field that is at a path. */
-interface Use {
+interface FieldAtPath {
   field: string;
   path: string;
   type: MetaType;
@@ -32,11 +31,11 @@ interface Use {
  */
 export function metaKeys(kind: Kind, spec: KindSpec, events: KindSpec): MetaKey[] {
   const { fields = {}, custom_fields = {}, readOnly = false } = spec;
-  const uses: Use[] = [
-    ...Object.entries(fields).flatMap(([name, one]) => usesOf(name, one, FIELDS[kind][name]!)),
-    ...Object.entries(custom_fields).flatMap(([name, one]) => usesOf(name, one, customFieldType(name, one))),
+  const uses: FieldAtPath[] = [
+    ...Object.entries(fields).flatMap(([name, one]) => fieldsAtPaths(name, one, FIELDS[kind][name]!)),
+    ...Object.entries(custom_fields).flatMap(([name, one]) => fieldsAtPaths(name, one, customFieldType(name, one))),
     ...linkKeysOf(kind, events).map(
-      ({ name, key }): Use => ({ field: name, path: key, type: { type: 'integer' }, writable: false }),
+      ({ name, key }): FieldAtPath => ({ field: name, path: key, type: { type: 'integer' }, writable: false }),
     ),
   ];
   const keys = new Map<string, MetaKey>();
@@ -63,18 +62,18 @@ export const linkKeysOf = (kind: Kind, { fields = {} }: KindSpec): { name: strin
 /** Paths such as `meta.start` that the password of an event does not hide: lists find and show the event by these. */
 export const pathsWithoutPassword = (events: KindSpec): string[] =>
   ['start_date', 'end_date', 'all_day', 'timezone', 'hide_from_listings'].flatMap((name) =>
-    usesOf(name, events.fields?.[name] ?? {}, FIELDS.event[name]!).map(({ path }) => parsePath(path)!.join('.')),
+    fieldsAtPaths(name, events.fields?.[name] ?? {}, FIELDS.event[name]!).map(({ path }) => parsePath(path)!.join('.')),
   );
 
 const TEXT: MetaType = { type: 'string' };
 
-function usesOf(name: string, fieldSpec: string | FieldSpec, field: Field): Use[] {
+function fieldsAtPaths(name: string, fieldSpec: string | FieldSpec, field: Field): FieldAtPath[] {
   const spec = fieldSpecOf(fieldSpec);
   const isWritable = !spec.readOnly;
-  const at = (location: string | LocationSpec, writable: boolean): Use[] =>
+  const at = (location: string | LocationSpec, writable: boolean): FieldAtPath[] =>
     typedPathsOf(location, field).map(([path, type]) => ({ field: name, path, type, writable }));
   const embedded = Object.values(spec.embedded ?? {}).map(
-    (path): Use => ({ field: name, path, type: TEXT, writable: false }),
+    (path): FieldAtPath => ({ field: name, path, type: TEXT, writable: false }),
   );
   // The spec itself has the properties of a location, such as `at` and `as`.
   if (spec.read === undefined) return [...embedded, ...at(spec, isWritable)];
@@ -88,7 +87,8 @@ function typedPathsOf(location: string | LocationSpec, field: Field): [path: str
   if (at === undefined) return [];
   const { codec, options } = selectCodec(as, field, '');
   const type = json === undefined ? (codec.metaType?.(options, field) ?? TEXT) : TEXT;
-  // Only the accessor of a codec knows its other paths: `currency` has that of the symbol in its options.
+  // Only the accessor of a codec knows its other paths: `currency` has that of the symbol in its options. It reads
+  // nothing here, so that it needs no pointer for its errors.
   const paths = codec.createAccessor?.(parsePath(at) ?? [], options, '').selectedPaths ?? [at];
   return paths.map((path) => [path, type]);
 }

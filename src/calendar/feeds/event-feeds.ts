@@ -57,8 +57,9 @@ function* feedSteps<T>(page: ListPage, request: ApiRequest, { write, respond }: 
     for (const entry of yield* listItems(some, request)) {
       items.push(write(parseRendered(entry.bytes)));
       for (const tag of entry.cacheTags) cacheTags.add(tag);
-      // The client pays for all bytes. For the pauses, `listItems` has yielded those that it rendered.
+      // Of a cached event too: the client pays for what it gets.
       chargedBytes += entry.bytes.byteLength + BYTES_PER_EVENT;
+      // `listItems` has yielded the rest, of events that it rendered.
       yield BYTES_PER_EVENT;
     }
   }
@@ -192,7 +193,7 @@ function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarIn
 
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 1000;
-/** After this time a response is built again, although nothing changed: a later scan may be in its token (`scanS`). */
+/** After this time a response is built again, although nothing changed: a later scan may be in its token (`scanS` of `JournalPosition`). */
 const TOKEN_MS = 60_000;
 
 /**

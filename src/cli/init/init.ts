@@ -103,7 +103,7 @@ type OutputFile = ReturnType<typeof outputFiles>[number];
 
 const SECRETS_FILE = 'secrets.env';
 
-/** Of a secret one only its owner may read it. */
+/** `isSecret`: only its owner may read the file. */
 function outputFiles(
   url: string,
   proposal: ChosenMapping,
@@ -116,7 +116,7 @@ function outputFiles(
   const isOwnMapping = proposal.preset === undefined;
   const config = {
     $schema: schemaPath(out, 'config/schema.json'),
-    // With the user in the configuration, serve names the variable if the password is missing.
+    // Of a password that stays in the environment. With the user here, serve names the variable if it is missing.
     upstream: { url, ...(account && secrets.CALENDAR_UPSTREAM_USER === undefined ? { user: account.user } : {}) },
     // Relative to config.json: the folder may be moved, or mounted into a container.
     mapping: isOwnMapping ? 'mapping.json' : proposal.preset,

@@ -194,7 +194,7 @@ function takeChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>):
  * change cannot be read, or its RECURRENCE-ID is a day on which the series has no instance.
  */
 function movedBy({ instance, start }: UidPart, { wallMs, zone, isDate }: times.Moment): times.Moment | undefined {
-  // In a series of days it is a time. In a series of times it is still a day: `takeChange` has found no instance of it.
+  // A time names no day of a series of days. A day that is still one names no instance: `takeChange` has found none.
   if (start === undefined || instance.isDate !== isDate) return undefined;
   const shiftMs = start.isDate ? start.wallMs - instance.wallMs : start.epochMs - instance.epochMs;
   return times.momentAt(wallMs + shiftMs, { zone, isDate: start.isDate });

@@ -195,16 +195,16 @@ const NAMED_OF_TERMS = 'manage_terms';
  *     no edit_published_posts                   edit_published_posts: without `map_meta_cap` only `Allow` asks for it
  *     no edit_posts of a taxonomy               edit_posts: who writes a venue that is a term needs it
  *
- * @throws CmsUnavailable if a name is missing that WordPress always has: by the general one, who may edit posts would
- * pass for who may edit events, and the other way round
+ * @throws CmsUnavailable if a name is missing that WordPress always has. With the general name instead, whoever may
+ * edit posts could edit events
  */
 function actionPermissions(names: unknown): ActionPermissions {
-  const own = objectOrEmpty(names);
-  const isNamed = (general: string) => typeof own[general] === 'string' || own[general] === false;
+  const named = objectOrEmpty(names);
+  const isNamed = (general: string) => typeof named[general] === 'string' || named[general] === false;
   if (!NAMED_OF_POSTS.every(isNamed) && !isNamed(NAMED_OF_TERMS))
     throw new CmsUnavailable('incomplete', 'The CMS did not name the capabilities of a collection.');
   const entries = Object.entries(GENERAL_PERMISSIONS).map(([action, general]) => {
-    const name = own[general] === false ? 'do_not_allow' : own[general];
+    const name = named[general] === false ? 'do_not_allow' : named[general];
     return [action, typeof name === 'string' ? (MAPPED[name] ?? name) : general];
   });
   return Object.fromEntries(entries) as Record<Action, string>;

@@ -80,7 +80,7 @@ function organizers({ organizer }: PublicEvent): object[] | undefined {
   return named.length > 0 ? named : undefined;
 }
 
-/** `price` is the lowest one, as Google defines it. Events of a list have none (`pricesOf`). */
+/** `price` is the lowest one, as Google defines it. An event of a list has no `json_ld`, and so no currency here. */
 function offers(event: PublicEvent, isCurrencyKnown: boolean): object {
   const { currency_symbol: symbol, currency_code: code } = event.cost_details;
   // `10` has no price here if site, record and operator name no currency: the gateway's default `$` is a guess.

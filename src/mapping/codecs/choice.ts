@@ -41,9 +41,9 @@ export const boolean: CodecDefinition<BooleanForms> = {
     const type = META_TYPES[typeof whenTrue] ?? 'string';
     if (whenFalse === null) return { type, absentWhenFalse: true };
     const whenEmpty = empty === true ? whenTrue : whenFalse;
-    // WordPress's own default: 0, false, or a blank text, which may be neither form.
-    const readsAsAForm = type !== 'string' || whenTrue === '' || whenFalse === '';
-    return whenEmpty !== null && readsAsAForm ? { type, default: whenEmpty } : { type };
+    // WordPress's own default is 0, false, or a blank text, which may be neither form.
+    const isDefaultAForm = type !== 'string' || whenTrue === '' || whenFalse === '';
+    return whenEmpty !== null && isDefaultAForm ? { type, default: whenEmpty } : { type };
   },
   create: (forms = DEFAULT_FORMS) => ({
     read: (stored) => read(stored, forms),

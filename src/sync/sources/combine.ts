@@ -121,9 +121,9 @@ function sourceEvent({ source, ownId: id, eventJson }: SourceRow, shared: Readon
 }
 
 /**
- * The site's own public events of this start. They are looked up by wall time, because the table has no UTC; of those
- * found, `startUtc` decides. The table has an event's own wall time, as one of `events` has it: 18:00 in Berlin. If the
- * site's plugin lists all events by the site's clock, it has 12:00 in New York.
+ * The site's own public events of this start. They are looked up by the wall time of one of `events`, because the table
+ * has no UTC; of those found, `startUtc` decides. So one at 12:00 in New York is not found for one at 18:00 in Berlin,
+ * unless the site's plugin lists all events by the site's clock: then both are looked up by that.
  */
 function siteEventsAt({ db, site }: Pass, startUtc: string, events: readonly Comparable[]): Comparable[] {
   const isListedBySite = site.settings?.timezoneMode === 'site';
