@@ -75,8 +75,8 @@ export class CmsRecords {
   }
 
   /**
-   * The sync fetches the published ones that the replica lacks, such as one of the last seconds. Not all callers wait, so
-   * that the promise never rejects: a damaged replica throws before there is one.
+   * The sync fetches the published ones that the replica lacks, such as one of the last seconds. Not all callers wait,
+   * so that the promise never rejects: a damaged replica throws before there is one.
    */
   #fetchUnknown(kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<unknown> {
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');

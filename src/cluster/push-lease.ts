@@ -13,7 +13,7 @@ export class PushLease implements PushLeasePort {
   readonly #connection: Connection;
   readonly #keys: { lease: string; positions: string };
   readonly #node = randomUUID();
-  /** Of the holder: as new as those in Redis, or newer. Of another gateway: as Redis had them when it last responded. */
+  /** Of the holder: as new as those in Redis, or newer. Of another gateway: those of Redis when it last responded. */
   #positions: Record<string, string> = {};
 
   constructor({ connection, prefix }: { connection: Connection; prefix: string }) {

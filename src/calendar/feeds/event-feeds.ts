@@ -193,7 +193,7 @@ function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarIn
 
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 1000;
-/** After this time a response is built again, although nothing changed: a later scan may be in its token (`scanS` of `JournalPosition`). */
+/** After this time a response is built again, although nothing changed: its token may name a later scan (`scanS`). */
 const TOKEN_MS = 60_000;
 
 /**
@@ -212,6 +212,7 @@ export function changesSince({ values }: Input, { services }: ApiRequest): ApiRe
   const isOfSite = since === undefined || since.siteKey === siteKey;
   const page = isOfSite ? journal.since(since ?? journal.head(), limit) : undefined;
   if (!page) throw changesGone();
+  // `JournalPosition` says what each is.
   const { epoch, number, first, scanS } = page.next;
   const changes = page.entries.map(toldChange);
   const body = { changes, next_token: [siteKey, epoch, number, first, scanS].join('.'), has_more: page.hasMore };
