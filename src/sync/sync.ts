@@ -17,7 +17,7 @@ import { failureEvent, pollRetryDelayMs, type SyncEvent, type SyncState, transit
 interface SyncOptions
   extends Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe' | 'nowMs'>,
     Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'pageSize' | 'scanIntervalMs' | 'clockMs'>> {
-  /** Time between the starts of two polls. */
+  /** Within this time a change shows: polls start every `PERIOD` of it. */
   intervalMs: number;
   /** Whether an interval of this length has a poll; by default, each has. False: another gateway of the site polls. */
   isPollDue?: ((intervalMs: number) => Promise<boolean>) | undefined;
