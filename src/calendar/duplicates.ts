@@ -2,7 +2,7 @@
 // Bonn, `{ venue: 'Hall', city: 'Kiel' }` does not.
 
 import { copiedFields } from '../interface/fields.ts';
-import { FIRST_SOURCE_ID, type LinkedKind, type LinkedRecord } from '../model/records.ts';
+import { FIRST_EMBEDDED_ID, FIRST_SOURCE_ID, type LinkedKind, type LinkedRecord } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
 import { listLinked } from '../store/lists.ts';
 import { getRecord } from '../store/records.ts';
@@ -25,8 +25,8 @@ export function comparableText(html: string): string {
 }
 
 /**
- * The lowest id of a record with the same title that differs in no sent field. Never a protected record, which no
- * search finds: guesses would reveal what its password hides.
+ * The lowest id of a record with the same title that differs in no sent field that a new one would get. Never a
+ * protected record, which no search finds: guesses would reveal what its password hides.
  * @param fields what a new record would get
  */
 export async function findDuplicate(
@@ -45,22 +45,25 @@ export async function findDuplicate(
   // earlier unpublished one that the actor may see.
   const isPublishedNow = fields.status === 'publish' && (fields.date ?? fields.dateUtc) === undefined;
   const scopes = isPublishedNow ? {} : await unpublishedScopes(services, [kind], request);
-  if (Object.keys(scopes).length === 0) return findSame(replica.db, kind, longestWord, isSame);
-  return unpublishedRecords.use(request, scopes, async ({ records }) => findSame(records, kind, longestWord, isSame));
+  // The site does not know the records of sources. Where it has venues of its own, one that is text in an event is none.
+  const firstForeignId = services.mapping.kinds[kind]?.readOnly === false ? FIRST_EMBEDDED_ID : FIRST_SOURCE_ID;
+  const find = (visible: VisibleRecords) => findSame(visible, kind, longestWord, firstForeignId, isSame);
+  if (Object.keys(scopes).length === 0) return find(replica.db);
+  return unpublishedRecords.use(request, scopes, async ({ records }) => find(records));
 }
 
 function findSame(
   visible: VisibleRecords,
   kind: LinkedKind,
   word: string,
+  firstForeignId: number,
   isSame: (record: LinkedRecord) => boolean,
 ): LinkedRecord | undefined {
   const { ids } = listLinked(visible, kind, { words: [{ text: word, not: false }], limit: MAX_CANDIDATES, offset: 0 });
   let remaining = MAX_COMPARED_CHARACTERS;
   for (const id of ids.toSorted((a, b) => a - b)) {
     const record = getRecord(visible, kind, id);
-    // The site does not know the records of sources.
-    if (!record || id >= FIRST_SOURCE_ID) continue;
+    if (!record || id >= firstForeignId) continue;
     remaining -= record.title.length + record.description.length;
     if (remaining < 0) return undefined;
     if (record.status !== 'trash' && isSame(record)) return record;
@@ -80,8 +83,8 @@ function differs(services: Services, record: LinkedRecord, sent: Fields, fields:
   const stored: Record<string, unknown> = { ...record };
   const isDifferent = (name: string) => counts(name) && sent[name] !== undefined && fields[name] !== stored[name];
   if (copiedFields(record.kind).some(([, { key }]) => isDifferent(key)) || isDifferent('author')) return true;
-  if (fields.image && counts('image') && fields.image !== record.image) return true;
-  // Each of them can be written (`writtenCustomFields`). `false` is the same as no value.
+  if (fields.image && fields.image !== record.image) return true;
+  // Of those that can be written (`writtenCustomFields`). `false` is the same as no value.
   const customFields = Object.entries((fields.customFields as LinkedRecord['customFields']) ?? {});
   if (customFields.some(([name, value]) => (value || '') !== (record.customFields?.[name] || ''))) return true;
   const description = counts('description') ? String(fields.description ?? '') : '';

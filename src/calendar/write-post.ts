@@ -194,5 +194,8 @@ function storedStatus(sent: string | undefined, mayPublish: boolean, isCreate: b
 /** The image of a body, uploaded if necessary. Call it last: an upload stays if a later step fails. */
 export async function imageField(write: PostWrite<PostKind>): Promise<Pick<PostFields, 'image'> | undefined> {
   const { image } = write.input.byField;
-  return image === undefined ? undefined : { image: await write.request.images!.idOf(String(image)) };
+  const writable: ReadonlySet<string> | undefined = write.request.services.mapping.kinds[write.kind]?.writable;
+  // Where the mapping has no place for it, nothing would refer to the upload.
+  if (image === undefined || !writable?.has('image')) return undefined;
+  return { image: await write.request.images!.idOf(String(image)) };
 }

@@ -112,5 +112,26 @@ describe('a create of a venue with the name of an existing one', () => {
     const sent = [{ description: 'Large' }, { image: String(image) }];
     const { id } = await create({});
     for (const one of sent) expect((await create(one)).id, JSON.stringify(one)).to.equal(id);
+    // Nothing would refer to an upload.
+    const file = { bytes: new Uint8Array(1), mimeType: 'image/png', filename: 'hall.png' };
+    gateway.services.imageFetcher.fetch = async () => file;
+    const uploads: unknown[] = [];
+    gateway.cms.upload = async (each) => {
+      uploads.push(each);
+      throw new Error('an upload');
+    };
+    expect((await create({ image: 'https://images.example/hall.png' })).id).to.equal(id);
+    expect(uploads).to.deep.equal([]);
+  });
+
+  it('creates one where the site has venues of its own, and an event one that is text', async () => {
+    const embedded = { venue: { embedded: { venue: 'meta.place' } } };
+    gateway = await seededGateway([], { mapping: mappingWith(embedded, { venue: { posts: 'venues' } }) });
+    const meta = { start: '2027-05-01 10:00:00', end: '2027-05-01 11:00:00', place: 'Hall' };
+    (gateway.cms as FakeCms).createPost('events', { meta });
+    await gateway.services.sync.poll();
+    expect((await gateway.request('/venues')).body.venues).to.have.length(1);
+    const { id } = await create({});
+    expect((await gateway.request(`/venues/${id}`, { as: 'admin', json: { city: 'Kiel' } })).status).to.equal(200);
   });
 });

@@ -2,7 +2,7 @@
 
 import ICAL from 'ical.js';
 import { pause } from '../../pause.ts';
-import { DAY_MS, dayStartOf, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
+import { DAY_MS, dayStartOf, formatWallTime, LATEST_MS, parseWallTime } from '../../time/wall-time.ts';
 import * as zones from '../../time/zones.ts';
 import { expandRule, ruleOf } from './icalendar-rules.ts';
 import { type Component, properties, textOf } from './icalendar-text.ts';
@@ -106,7 +106,9 @@ export function endOf(component: Component, first: Moment, start: Moment, contex
 export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
   const timezone = start.zone || context.zone;
   // Not from `endUtc`, which ends with the year 9999: a permanent exhibition in New York ends five hours later in UTC.
-  const local = (epochMs: number) => formatWallTime(zones.epochToWallMs(epochMs, zones.zoneOrUtc(timezone)));
+  // A day later is enough for every zone, and still a `Date`: DURATION:PT2400000000H is none.
+  const local = (epochMs: number) =>
+    formatWallTime(zones.epochToWallMs(Math.min(epochMs, LATEST_MS + DAY_MS), zones.zoneOrUtc(timezone)));
   const [startUtc, endUtc] = [formatWallTime(start.epochMs), formatWallTime(endMs)];
   return { start: local(start.epochMs), end: local(endMs), startUtc, endUtc, timezone, allDay: start.isDate };
 }

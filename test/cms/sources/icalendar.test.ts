@@ -52,6 +52,10 @@ describe('an iCalendar file', () => {
         ['DTSTART;TZID=America/New_York:20270510T090000', 'DTEND;TZID=America/New_York:99991231T235959'],
         ['2027-05-10 09:00:00', '9999-12-31 23:59:59', '2027-05-10 13:00:00', 'America/New_York', false],
       ],
+      [
+        ['DTSTART:20270510T180000', 'DURATION:PT2400000000H'],
+        ['2027-05-10 18:00:00', '9999-12-31 23:59:59', '2027-05-10 16:00:00', 'Europe/Berlin', false],
+      ],
       // An end before the start, and one that is no time.
       [
         ['DTSTART:20270510T180000', 'DTEND:20270510T170000'],
