@@ -167,7 +167,7 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
   return { ...response, json };
 }
 
-/** With the header, as in maintenance, the CMS says when to come back. */
+/** False with Retry-After: by that header, as in maintenance, the CMS says when to come back. */
 export const is5xxWithoutRetryAfter = ({ reason, status = 0, retryAfterS }: CmsUnavailable): boolean =>
   reason === 'status' && status >= 500 && retryAfterS === undefined;
 

@@ -81,8 +81,8 @@ export class Receiver {
     this.#settings = settings;
     this.#options = { nowMs: Date.now, random: Math.random, timeoutMs: TIMEOUT_MS, ...options };
     this.#label = { receiver: index, host: new URL(settings.url).host };
-    // `checkUrl` checks an address in the URL itself, and `lookup` those of a name. A private network may have names
-    // that only the system's own lookup knows.
+    // `checkUrl` checks an address in the URL, and `lookup` those of a name. For names of a private network it is not
+    // set: only the system's own lookup may know them.
     const connect = settings.allowPrivate ? {} : { lookup: createCheckedLookup(resolveHost, isPublicAddress) };
     this.#agent = new Agent({ connections: 1, allowH2: false, connect });
     this.#key = `push:${createHash('sha256').update(settings.url).digest('hex').slice(0, 16)}`;

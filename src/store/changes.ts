@@ -89,12 +89,12 @@ export class ChangeBatch {
       this.changed.push({ kind, id });
       if (kind === 'event') for (const each of this.#occurrences(id)) this.#endPost(kind, each, isTrashed);
     } else if (kind === 'event' && isTrashed) {
-      // A poll had found it gone before.
+      // The event is not stored: a poll found it gone before.
       for (const gone of this.#journal?.noteTrashed(id, this.#nowMs()) ?? []) this.#noteChange('event', gone);
     }
   }
 
-  /** False if there is none, neither stored nor withheld. It is never both. */
+  /** False if the post is neither stored nor withheld. No post is both. */
   #endPost(kind: PostKind, id: number, isTrashed: boolean): boolean {
     const stored = getRecord<PostKind>(this.#db, kind, id);
     const before = stored ?? this.#takeWithheld(kind, id);

@@ -88,8 +88,8 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
   return {
     ...port,
     /**
-     * Throws `CmsRejected` `forbidden` unless the caller may edit: Payload itself refuses no list. It leaves out
-     * the drafts, and it takes a caller with an invalid key for an anonymous one.
+     * Throws `CmsRejected` `forbidden` unless the caller may edit. Payload itself refuses no list: it would leave out
+     * the drafts, and take a caller with an invalid key for an anonymous one.
      */
     async assertMayEdit({ collection }: CollectionSpec, options: CallOptions): Promise<void> {
       const { credentials } = options;

@@ -13,8 +13,8 @@ type Features = typeof NO_FEATURES;
 export const NO_FEATURES = { drafts: false, trash: false };
 
 /**
- * Reads them once per collection and process, because a site restarts to switch them. Payload refuses
- * (`QueryError`) to filter by the field of a feature that it lacks.
+ * Reads the features once per collection and process: a site restarts to switch them. A collection has one if Payload
+ * accepts a condition on the field of the feature.
  */
 export function createFeatures(call: RestCall) {
   const known = new Map<string, Features>();
@@ -147,7 +147,7 @@ function statusQuery(
   return { conditions: alternatives.length === 1 ? alternatives : [numbered('[or]', alternatives)], parameters };
 }
 
-/** `[or]`, and two conditions: `{'[or][0][_status][in]': 'draft', '[or][1][deletedAt][exists]': true}`. */
+/** Of `[or]` and two conditions makes `{'[or][0][_status][in]': 'draft', '[or][1][deletedAt][exists]': true}`. */
 const numbered = (prefix: string, conditions: readonly Query[]): Query =>
   Object.fromEntries(
     conditions.flatMap((rules, n) => Object.entries(rules).map(([path, value]) => [`${prefix}[${n}]${path}`, value])),

@@ -1,5 +1,4 @@
-// Makes records of the replica of what sources say: an event with its venue, organizers, terms and image, under ids
-// that every gateway derives alike.
+// Makes records of an event of a source, its venue, organizers, terms and image, under ids that all gateways share.
 
 import { hash } from 'node:crypto';
 import type { SourceEvent, SourceOrganizer, SourceVenue } from '../../cms/sources/source.ts';
@@ -78,7 +77,7 @@ export class SourceRecords {
       venues: venue ? [this.#linkedOf('venue', source, venue)] : [],
       organizers: organizers.map((each) => this.#linkedOf('organizer', source, each)),
     };
-    // The empty record has each property of the type: the field table has a row for each.
+    // The empty record has each property of the type, among them `status`, which is `publish`.
     const record = { ...emptyRecord('event', id), ...fields } as unknown as EventRecord;
     setListedTimes(record, this.#site);
     record.searchText = searchTextOf('event', { ...record });
