@@ -49,7 +49,7 @@ const RETRY_MS = 1000;
 const MAX_UNSENT = 1000;
 /** A gateway polls at least every sixth interval: another one may have died between its poll and its message. */
 const MAX_SKIPPED = 5;
-/** Of an interval: how long a lease to poll lasts. A gateway that is alone finds its own over at its next poll. */
+/** How much of an interval a lease to poll lasts. A gateway that is alone finds its lease over at its next poll. */
 const LEASE = 0.9;
 
 export class Peers implements PeersPort {

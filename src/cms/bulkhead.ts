@@ -52,7 +52,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
 
   /**
    * Keeps a connection of `callers` free for other accounts: of three, one account uses two at most (of one, that one).
-   * Half a queue of its further calls wait here, and any more are `busy`. `run` then enters the queue of `callers`.
+   * Half a queue of the account's further calls waits here, more are `busy`. `run` then enters the queue of `callers`.
    */
   async function runForAccount<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
     const half = Math.ceil(queue / 2);

@@ -39,7 +39,7 @@ export interface ReceiverOptions {
 interface Due {
   /** Undefined of a build hook. */
   message?: Message;
-  /** Of a receiver that has accepted it. */
+  /** The receiver's position once it has accepted. */
   position: JournalPosition;
 }
 
@@ -129,7 +129,7 @@ export class Receiver {
       const position = page?.next ?? journal.head();
       this.#read = position;
       hasMore = page?.hasMore === true;
-      // Undefined: there is no position yet, or the journal has lost what came after it. The message then is a reset.
+      // Undefined if there is no position yet, or the journal has lost changes after it: the message is then a reset.
       const wanted = page?.entries.filter(({ kind }) => this.#settings.kinds?.includes(kind) ?? true);
       if (wanted?.length !== 0) yield { wanted, position };
     }

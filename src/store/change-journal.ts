@@ -199,8 +199,8 @@ export class ChangeJournal {
   }
 
   /**
-   * Seconds by the CMS's clock, as it is now or later. If a change of 151 were noted as one of 149, a client would miss
-   * it that comes from another gateway, whose scan began at 150.
+   * Seconds by the CMS's clock, as it is now or later. Example: a change of second 151 is noted as of 149. Then a
+   * client would miss it who comes from another gateway, whose scan began at 150.
    */
   setClock(nowS: () => number): void {
     this.#nowS = nowS;
@@ -247,7 +247,7 @@ export class ChangeJournal {
     this.#vanished.set(event.id, timesOf(event));
   }
 
-  /** A poll found the event gone, and now it is in the trash. Returns which are cancelled: it, or its occurrences. */
+  /** The event, which a poll found gone, is in the trash. Returns what is cancelled by that: it, or its occurrences. */
   noteTrashed(eventId: number, nowMs: number): number[] {
     const cancelled = [...this.#vanished.values()].filter(({ id }) => seriesIdOf(id) === eventId);
     for (const event of cancelled) {

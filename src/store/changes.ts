@@ -37,7 +37,7 @@ export interface ChangeSet {
   state?: Readonly<Record<string, string>>;
 }
 
-/** What a source says of an event; `null`: it has the event no more. */
+/** What a source says of an event. `eventJson: null`: the source has the event no more. */
 type SourceChange = SourceRow | { source: string; key: string; eventJson: null };
 
 /** A batch of changes inside one transaction. */

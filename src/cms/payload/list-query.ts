@@ -55,7 +55,7 @@ const SORTS: Readonly<Record<NonNullable<ListRequest['order']>, string>> = {
   '-modified': '-updatedAt',
 };
 
-/** For ids that are texts: numbers are allocated in the order of lists, so that this is nearly their order. */
+/** For ids that are texts. Lists in this order allocate the numbers, so it is nearly the order of the numbers. */
 const TEXT_SORTS: typeof SORTS = {
   ...SORTS,
   id: 'createdAt,id',
@@ -63,8 +63,8 @@ const TEXT_SORTS: typeof SORTS = {
 };
 
 /**
- * The query of a page that contains the list: `skip` records are before its `take` ones. Undefined if no record can
- * match: Payload would answer some of these requests with 500.
+ * The query of a Payload page that has the requested records: `take` ones after `skip` others. Undefined if no record
+ * can match: Payload would answer some of these requests with 500.
  */
 export function listQuery(ids: Ids, spec: CollectionSpec, request: ListRequest, features: Features) {
   const { statuses, detail, order, ids: wanted, slug, author, modifiedAfterUtc } = request;
@@ -121,11 +121,11 @@ export function selectOf(spec: CollectionSpec, detail: Detail | undefined): Quer
  * word, `draft`, for several statuses: the list may have records of other ones (`ListRequest.statuses`).
  *
  *     statuses            with drafts and trash                without both
+ *     'any'               no condition, without the trash      no condition
+ *     'all'               no condition, the trash too          no condition
  *     undefined           `_status` is `published`             no condition: what is saved is published
  *     ['pending']         `_status` is `draft`: every draft    undefined
  *     ['draft', 'trash']  `_status` is `draft`, or deleted     undefined
- *     'all'               no condition, the trash too          no condition
- *     'any'               no condition, without the trash      no condition
  */
 function statusQuery(
   spec: CollectionSpec,

@@ -66,7 +66,7 @@ export async function readICalendar(
   return { events: [...events.values()], remarks, isPartial: state === 'begun' };
 }
 
-/** Of the components of one UID, by the names of their instances; and what the whole file has so far. */
+/** The components of one UID, by the names of their instances; and events and remarks of the whole file so far. */
 interface UidGroup extends times.TimeContext {
   uid: string;
   masters: Map<string, UidPart>;
@@ -80,9 +80,9 @@ interface UidPart {
   component: Component;
   /** Its start. Of a change its RECURRENCE-ID: if that is a day, `takeChange` puts the start of the instance here. */
   instance: times.Moment;
-  /** Undefined: it is private, or cannot be read. */
+  /** Undefined: the component is private, or its DTSTART cannot be read. */
   start?: times.Moment;
-  /** Once an instance is in the window. */
+  /** Read once an instance is in the window. */
   content?: Awaited<ReturnType<typeof readContent>>;
 }
 
@@ -139,7 +139,7 @@ function addPart(group: UidGroup, component: Component): void {
 }
 
 /**
- * Adds the instances of an event or series. Of that at 20270519T160000Z, with these changes of its UID:
+ * Adds the instances of an event or series. Of the instance at 20270519T160000Z, with these changes of its UID:
  *
  *   RECURRENCE-ID:20270519T160000Z             nothing: `readGroup` adds the change
  *   RECURRENCE-ID;VALUE=DATE:20270519          the same, if it is the first instance of that day (`takeChange`)

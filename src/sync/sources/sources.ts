@@ -61,7 +61,7 @@ interface SourceState {
 /** Sources that are read at once: the answer of each is in memory until it is stored. */
 const MAX_READS = 5;
 const FIRST_RETRY_MS = 60_000;
-/** Fewer may all be over. */
+/** A source with fewer events may lose most of them because they are over. */
 const FEW_EVENTS = 4;
 const MAX_SHOWN_MERGES = 100;
 
