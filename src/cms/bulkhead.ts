@@ -110,7 +110,7 @@ const MAX_OPEN_MS = 60_000;
 
 const CONSECUTIVE_FAILURES = 5;
 
-/** Shows that the CMS itself fails. A response that is rejected, malformed or too large shows that it works. */
+/** Reasons that show a CMS which itself fails. A response that is malformed or too large shows one that works. */
 const FAILURE_REASONS: ReadonlySet<UnavailableReason> = new Set(['refused', 'timeout', 'reset', 'status']);
 
 const isFailure = (error: unknown): boolean =>

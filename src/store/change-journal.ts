@@ -42,7 +42,7 @@ export interface JournalPosition {
   scanS: number;
 }
 
-/** Without them iCalendar has no event. */
+/** An event's times, without which iCalendar has no event. */
 type EventTimes = Pick<EventRecord, 'id' | 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay'>;
 
 /** An event that moved from the public lists to the trash: its times as they were last public, and when it moved. */
@@ -184,7 +184,7 @@ export class ChangeJournal {
     return number <= lastOfEpoch;
   }
 
-  /** The last change that was noted before this second. Undefined if one that was made since then may be missing. */
+  /** The last change that was noted before this second. Undefined if a change since then may be missing. */
   #lastBefore(second: number): number | undefined {
     const start = getState(this.#db, 'journal_start');
     if (start === undefined || second < Number(start)) return undefined;

@@ -39,7 +39,7 @@ export const imageOptions = (context: SyncContext): CallOptions => ({
   credentials: context.imageReader,
 });
 
-/** `readAs: account`: as `reader` it may list posts that visitors do not get (`CMS_STATUS`). Images are public. */
+/** With `readAs: account`, a `reader`: it may list posts that visitors do not get (`CMS_STATUS`). Images are public. */
 const viewOf = ({ visitorCredentials }: SyncContext, { kind }: CollectionSpec): CmsView =>
   kind !== undefined && visitorCredentials !== undefined ? 'reader' : 'public';
 

@@ -131,7 +131,7 @@ async function refreshTable(context: SyncContext, link: LinkField): Promise<void
   const before = memory.linkTables[link.field];
   memory.linkTables = { ...memory.linkTables, [link.field]: table };
   if (before && changesEvents(before, table)) restartScan(memory);
-  // Events still hold these values: a later table may have them.
+  // Events still hold the values that no record had: a later table may have these.
   for (const stored of before?.notFound ?? []) if (!table.idOf.has(stored)) table.notFound.add(stored);
   replica.apply({ state: linkTablesState(memory.linkTables) });
   memory.linksBuiltFrom.set(link, fingerprint);

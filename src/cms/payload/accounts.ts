@@ -26,7 +26,7 @@ const permissionName = (collection: string, action: Action): string => `${collec
 const permissionNames = (collection: string): ActionPermissions =>
   Object.fromEntries(ACTIONS.map((action) => [action, permissionName(collection, action)])) as ActionPermissions;
 
-/** For a minute: a list of several pages needs no request for its permission each time. */
+/** Accounts are kept for a minute: so a list of several pages asks only once whether the caller may edit. */
 const RECENT = { max: 1000, ttl: 60_000 };
 
 export function createAccounts(call: RestCall, { ids, users, media, specs }: PayloadSite) {

@@ -17,7 +17,7 @@ export type PayloadId = number | string;
 
 export type Ids = ReturnType<typeof createIds>;
 
-/** Above the ids of Payload's own records and of each other, below those of occurrences and embedded records. */
+/** Above Payload's own ids, and below those of occurrences. No terms: only as far apart as those of WordPress. */
 const OFFSETS: Partial<Readonly<Record<IdSpace, number>>> = {
   venue: TERM_ID_OFFSET,
   organizer: 2 * TERM_ID_OFFSET,

@@ -70,7 +70,7 @@ export class SourceRecords {
       ...recordTimesOf(event, noticed, this.#site),
       slug: slugFor(event.title, id),
       image: image ? this.#imageOf(source, image) : 0,
-      // Otherwise responses show the page of the event.
+      // Without a text here, responses would show the page of the event as its website.
       website: event.website || NO_WEBSITE,
       categories: this.#termsOf('category', names),
       tags: this.#termsOf('tag', tags),
@@ -91,7 +91,7 @@ export class SourceRecords {
     return isFirst;
   }
 
-  /** Of one name at two addresses there are two venues. The first event that names one says what is shown of it. */
+  /** One name at two addresses is two venues. The first event that names a venue says what is shown of it. */
   #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer): number {
     const { name: title, ...fields } = said;
     const address = isVenue(said) ? fold(said.address) : '';
@@ -126,7 +126,7 @@ export class SourceRecords {
     return found.find((id) => id !== undefined && id < FIRST_SOURCE_ID);
   }
 
-  /** Of each source its own: one of them may say how large the image is, and another not. */
+  /** Each source has a record of its own for an address: one may say how large the image is, and another not. */
   #imageOf(source: string, image: NonNullable<SourceEvent['image']>): number {
     const { url, width, height } = image;
     const id = derivedId('image', source, url);

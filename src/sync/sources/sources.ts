@@ -104,7 +104,7 @@ export class Sources {
     await Promise.all(this.#states.map(({ loop }) => loop.stop()));
   }
 
-  /** True once each has been read, or could not be. */
+  /** True once this process has tried to read each source. */
   isRead(): boolean {
     return this.#states.every(({ isRead }) => isRead);
   }
@@ -180,7 +180,7 @@ export class Sources {
     return saved.address === this.#addressKey(named) ? saved : undefined;
   }
 
-  /** Keeps what the source says. The validators come last: what an end of the process left out is read again. */
+  /** Keeps what the source says. Saves the validators last: if the process ends before, the source is read again. */
   async #store(named: NamedSource, snapshot: SourceSnapshot, gone: readonly string[]): Promise<void> {
     const { events, remarks, validators, isPartial = false } = snapshot;
     const { name: source } = named;
