@@ -9,8 +9,7 @@ import { PushLease } from './push-lease.ts';
 
 /**
  * Connects in the background. The keys have a prefix of the site and the mapping, because gateways that store other
- * records must not meet. The braces keep them on one node of a Redis Cluster ("Redis cluster specification", hash
- * tags).
+ * records must not meet. The braces, which Redis calls a hash tag, keep the keys on one node of a Redis Cluster.
  */
 export function openCluster(options: Omit<PeersOptions, 'connection' | 'prefix'> & { siteUrl: string }) {
   const { url, siteUrl, mapping } = options;

@@ -1,7 +1,6 @@
 // What the gateways of one site tell each other: which records have changed, and which of them polls. Every gateway is
 // whole; Redis carries keys and leases, nothing else. Example: gateway A has written event 12, and appends `events:12`
-// to the stream (`tell`). Gateway B gets this entry (`#follow`), reads event 12 from the CMS (`#apply`), and goes on
-// after it (`#applied`).
+// to the stream (`tell`). Gateway B gets this entry (`#follow`), and reads event 12 from the CMS (`#apply`).
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
@@ -26,7 +25,7 @@ export interface PeersOptions {
   observe: Observe;
 }
 
-/** `events:12`, `venues:3`: the collection's name in the CMS, and the id; `events:12:trashed` of one in the trash. */
+/** `events:12`: the CMS's name of the collection (of images `media`), and the id. In the trash: `events:12:trashed`. */
 type RecordKey = string;
 
 /** Sent instead of keys if there were too many while Redis was away. */
@@ -50,7 +49,7 @@ const RETRY_MS = 1000;
 const MAX_UNSENT = 1000;
 /** A gateway polls at least every sixth interval: another one may have died between its poll and its message. */
 const MAX_SKIPPED = 5;
-/** Of an interval: how long a lease to poll lasts. A gateway that is alone finds its own over at its next poll. */
+/** How much of an interval a lease to poll lasts. A gateway that is alone finds its lease over at its next poll. */
 const LEASE = 0.9;
 
 export class Peers implements PeersPort {
@@ -71,8 +70,8 @@ export class Peers implements PeersPort {
   /** The last entry whose records this gateway has read again. It reads on after it. */
   #applied = STREAM_START;
   /**
-   * Entries up to this one are lost, or may be: at the start, and after Redis was emptied. This gateway polls, and then
-   * reads on after it. Undefined: none are.
+   * Entries up to this one may be lost: at the start, and after Redis was emptied. Undefined: none are.
+   * This gateway then polls, and reads on after this entry.
    */
   #lostUntil: string | undefined;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
@@ -143,7 +142,7 @@ export class Peers implements PeersPort {
     await this.#send();
   }
 
-  /** Whether this gateway polls in this interval, of `intervalMs` between two polls. While Redis is away, it does. */
+  /** Whether this gateway polls in this interval, of `intervalMs`. While Redis is away, every gateway does. */
   async takesLease(intervalMs: number): Promise<boolean> {
     const { prefix, observe } = this.#options;
     const expiration = { type: 'PX', value: Math.ceil(intervalMs * LEASE) } as const;
@@ -241,7 +240,7 @@ export class Peers implements PeersPort {
   /** Reads the records again that the entries name. Polls too if some may be missing. Resolves as `#follow` does. */
   async #apply(reader: Connection, entries: readonly StreamEntry[]): Promise<boolean> {
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
-    // It has applied 4, and the stream begins with 7: 5 and 6 may have been cut. Not if the stream was empty so far.
+    // 4 is applied, and the stream begins with 7: 5 and 6 may have been cut. Not if the stream was empty until now.
     const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;
     const keys = this.#keysOf(entries);
     const isEverything = keys.has(EVERYTHING);
@@ -263,7 +262,7 @@ export class Peers implements PeersPort {
     const newest = await reader.run((client) => client.xRevRange(this.#stream, '+', '-', { COUNT: 1 }));
     const end = newest?.[0]?.id ?? STREAM_START;
     this.#setConnected(true);
-    // An end before what is applied here: Redis was emptied. A gateway that has applied none cannot compare: it polls.
+    // Redis was emptied if its end is before the last applied entry. A gateway that has applied none polls too.
     const isLost = compareIds(end, this.#applied) < 0 || this.#applied === STREAM_START;
     const hasStillToPoll = this.#lostUntil !== undefined;
     if (isLost || hasStillToPoll) this.#lostUntil = end;
@@ -290,7 +289,7 @@ export class Peers implements PeersPort {
     return new Set(ofOthers.flatMap(({ message }) => message.keys?.split(' ') ?? []));
   }
 
-  /** What is no key of a CMS's record is ignored: no gateway has written it. */
+  /** Ignores what is no key of a CMS's record: no gateway has written that. */
   #recordsOf(keys: ReadonlySet<RecordKey>): ChangedRecord[] {
     return [...keys].flatMap((key) => {
       const [, collection = '', id, trashed] = KEY.exec(key) ?? [];
@@ -314,7 +313,7 @@ export class Peers implements PeersPort {
   }
 }
 
-/** Without the trash: what the replica reports does not say that a record was there. */
+/** Without `isTrashed`, which no record has that `changed` gets. */
 const nameOf = ({ kind, id }: ChangedRecord): string => `${kind} ${id}`;
 
 /** Negative if `a` is before `b`. */

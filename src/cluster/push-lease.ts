@@ -29,9 +29,9 @@ export class PushLease implements PushLeasePort {
       return await this.#connection.run(async (client) => {
         const isNew = (await client.set(lease, this.#node, { expiration, condition: 'NX' })) !== null;
         const isOwn = isNew || (await client.get(lease)) === this.#node;
-        // Should another gateway have taken the lease since the `get`, it lasts a moment longer.
+        // Should another gateway have taken the lease since the `get`, this makes that lease a moment longer.
         if (isOwn && !isNew) await client.pExpire(lease, LEASE_MS);
-        // They may be older than what this gateway sent while Redis was away: a `Receiver` goes on from its own.
+        // Positions in Redis may be older than what this gateway sent meanwhile: a `Receiver` goes on from its own.
         if (isNew || !isOwn) this.#positions = await client.hGetAll(positions);
         return isOwn;
       });
@@ -50,7 +50,7 @@ export class PushLease implements PushLeasePort {
     const save = this.#connection.run((client) =>
       client.multi().hSet(positions, receiver, position).pExpire(positions, POSITIONS_MS).exec(),
     );
-    // The next gateway then repeats a batch.
+    // If that fails, the next gateway with the lease repeats a batch.
     save.catch(() => undefined);
   }
 }

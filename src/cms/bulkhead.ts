@@ -52,7 +52,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
 
   /**
    * Keeps a connection of `callers` free for other accounts: of three, one account uses two at most (of one, that one).
-   * Half a queue of its further calls wait here, and any more are `busy`. `run` then enters the queue of `callers`.
+   * Half a queue of the account's further calls waits here, more are `busy`. `run` then enters the queue of `callers`.
    */
   async function runForAccount<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
     const half = Math.ceil(queue / 2);
@@ -110,7 +110,7 @@ const MAX_OPEN_MS = 60_000;
 
 const CONSECUTIVE_FAILURES = 5;
 
-/** Shows that the CMS itself fails. A response that is rejected, malformed or too large shows that it works. */
+/** Reasons that show a CMS which itself fails. A response that is malformed or too large shows one that works. */
 const FAILURE_REASONS: ReadonlySet<UnavailableReason> = new Set(['refused', 'timeout', 'reset', 'status']);
 
 const isFailure = (error: unknown): boolean =>

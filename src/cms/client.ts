@@ -46,10 +46,7 @@ interface CmsRequest extends CallOptions, RequestParts {
   path: string;
   /** Default `json`: a response that is not JSON is an error. */
   expect?: 'json' | 'any';
-  /**
-   * Name of the call in observations. Default: its path, without the query, whose values may be private (a search, an
-   * e-mail address). Must not contain secrets.
-   */
+  /** The call's name in logs and metrics, without private values such as a search. Default: the path without query. */
   label?: string;
 }
 

@@ -131,7 +131,6 @@ const MAX_RETRY_AFTER_S = 3600;
 /**
  * Returns the response, or throws `CmsUnavailable` with this reason:
  *
- *     below 500                                            the response
  *     500 {"code": "db_insert_error", ...} to a write      the response: WordPress itself rejects it
  *     the same to a read                                   `status`
  *     500 with a page, 500 of a fatal PHP error, 502, 504  `status`: a write may have happened
@@ -139,6 +138,7 @@ const MAX_RETRY_AFTER_S = 3600;
  *     429, 503 {"code": ...} in maintenance                `status`: nothing was written
  *     a redirect                                           `status` (`CmsRedirected`)
  *     a page, or half of the JSON                          `not-json`
+ *     anything else below 500                              the response
  */
 export function parseResponse(method: string, httpResponse: HttpResponse, expect: 'json' | 'any'): CmsResponse {
   const isWriteCall = isWrite(method);
@@ -167,7 +167,7 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
   return { ...response, json };
 }
 
-/** With the header, as in maintenance, the CMS says when to come back. */
+/** False with Retry-After: by that header, as in maintenance, the CMS says when to come back. */
 export const is5xxWithoutRetryAfter = ({ reason, status = 0, retryAfterS }: CmsUnavailable): boolean =>
   reason === 'status' && status >= 500 && retryAfterS === undefined;
 
@@ -217,7 +217,7 @@ export function parseRetryAfter(value: string | undefined, nowMs = Date.now()): 
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_S);
 }
 
-/** The status in an error's body: PHP sends 200 with the first byte of a notice, before WordPress sets the error's. */
+/** The status that an error's body names: PHP sends 200 with the first byte of a notice, before WordPress sets 404. */
 export function effectiveStatus(status: number, json: unknown): number {
   if (status < 200 || status > 299 || !errorCode(json)) return status;
   const { status: inBody } = objectOrEmpty(objectOrEmpty(json).data);

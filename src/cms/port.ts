@@ -256,10 +256,7 @@ export interface Cms {
   read(spec: CollectionSpec, id: number, request: ReadRequest, options?: CallOptions): Promise<CmsRecord>;
   /** Resolves with the created record as its editors see it. A term whose name exists is a `conflict`. */
   create(spec: CollectionSpec, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
-  /**
-   * The part of a create's body that the gateway sends again as an update, for plugins of the CMS that react
-   * to updates only. Undefined if there is none.
-   */
+  /** The part of a create's body that the gateway sends again as an update: some plugins react to updates only. */
   resendAfterCreate?(spec: CollectionSpec, body: CmsRecord): CmsRecord | undefined;
   /** Changes what the body has, and nothing else. */
   update(spec: CollectionSpec, id: number, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;

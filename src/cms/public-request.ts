@@ -46,7 +46,7 @@ const MAX_REDIRECTS = 3;
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 
 /**
- * A response is a 200, after redirects; or a 304, if `headers` has `if-none-match`. Checks each host's address as
+ * Resolves with a 200, after redirects; or a 304, if `headers` has `if-none-match`. Checks each host's address as
  * resolved for the actual connection, so that a second resolution cannot change it (DNS rebinding).
  * @throws PublicRequestError for any other status, and when `signal` aborts
  */
@@ -85,7 +85,7 @@ export async function getPublic(text: string, options: PublicRequest): Promise<P
   }
 }
 
-/** Checks hosts that are IP addresses here, since these never reach the resolver. @throws PublicRequestError */
+/** Checks all of a URL but the name of its host, which `createCheckedLookup` checks. @throws PublicRequestError */
 export function checkUrl(url: URL, anyPort: boolean, isAllowedAddress: AddressCheck): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new PublicRequestError(`${url.protocol} is neither http: nor https:`);

@@ -10,8 +10,8 @@ export type Message = { id: string; body: string };
 const MAX_QUIET_PERIODS = 10;
 
 /**
- * The id is the same for the same changes, also after a restart, and differs if a record has changed again, because
- * each change has a number of its own in the journal.
+ * The message's id is the same for the same changes, also after a restart. It differs if a record has changed again,
+ * because each change has a number of its own in the journal.
  * @param entries undefined: nobody knows what has changed until `position`
  */
 export function messageOf(entries: JournalEntry[] | undefined, position: JournalPosition, nowMs: number): Message {
@@ -22,7 +22,7 @@ export function messageOf(entries: JournalEntry[] | undefined, position: Journal
   return { id: `msg_${hash.digest('base64url').slice(0, 27)}`, body: JSON.stringify({ type, timestamp, data }) };
 }
 
-/** With the time of this attempt. */
+/** The headers of one attempt to send the message, signed with the time of that attempt. */
 export function signedHeaders({ id, body }: Message, secret: string, nowMs: number): Record<string, string> {
   return {
     'content-type': 'application/json',

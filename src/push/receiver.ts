@@ -39,7 +39,7 @@ export interface ReceiverOptions {
 interface Due {
   /** Undefined of a build hook. */
   message?: Message;
-  /** Of a receiver that has accepted it. */
+  /** The receiver's position once it has accepted. */
   position: JournalPosition;
 }
 
@@ -81,8 +81,8 @@ export class Receiver {
     this.#settings = settings;
     this.#options = { nowMs: Date.now, random: Math.random, timeoutMs: TIMEOUT_MS, ...options };
     this.#label = { receiver: index, host: new URL(settings.url).host };
-    // `checkUrl` checks an address in the URL itself, and `lookup` those of a name. A private network may have names
-    // that only the system's own lookup knows.
+    // `checkUrl` checks an address in the URL, and `lookup` those of a name. For names of a private network it is not
+    // set: only the system's own lookup may know them.
     const connect = settings.allowPrivate ? {} : { lookup: createCheckedLookup(resolveHost, isPublicAddress) };
     this.#agent = new Agent({ connections: 1, allowH2: false, connect });
     this.#key = `push:${createHash('sha256').update(settings.url).digest('hex').slice(0, 16)}`;
@@ -129,7 +129,7 @@ export class Receiver {
       const position = page?.next ?? journal.head();
       this.#read = position;
       hasMore = page?.hasMore === true;
-      // Undefined: there is no position yet, or the journal has lost what came after it. The message then is a reset.
+      // Undefined if there is no position yet, or the journal has lost changes after it: the message is then a reset.
       const wanted = page?.entries.filter(({ kind }) => this.#settings.kinds?.includes(kind) ?? true);
       if (wanted?.length !== 0) yield { wanted, position };
     }

@@ -42,7 +42,7 @@ export interface JournalPosition {
   scanS: number;
 }
 
-/** Without them iCalendar has no event. */
+/** An event's times, without which iCalendar has no event. */
 type EventTimes = Pick<EventRecord, 'id' | 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay'>;
 
 /** An event that moved from the public lists to the trash: its times as they were last public, and when it moved. */
@@ -184,7 +184,7 @@ export class ChangeJournal {
     return number <= lastOfEpoch;
   }
 
-  /** The last change that was noted before this second. Undefined if one that was made since then may be missing. */
+  /** The last change that was noted before this second. Undefined if a change since then may be missing. */
   #lastBefore(second: number): number | undefined {
     const start = getState(this.#db, 'journal_start');
     if (start === undefined || second < Number(start)) return undefined;
@@ -199,8 +199,8 @@ export class ChangeJournal {
   }
 
   /**
-   * Seconds by the CMS's clock, as it is now or later. If a change of 151 were noted as one of 149, a client would miss
-   * it that comes from another gateway, whose scan began at 150.
+   * Seconds by the CMS's clock, as it is now or later. Example: a change of second 151 is noted as of 149. Then a
+   * client would miss it who comes from another gateway, whose scan began at 150.
    */
   setClock(nowS: () => number): void {
     this.#nowS = nowS;
@@ -247,7 +247,7 @@ export class ChangeJournal {
     this.#vanished.set(event.id, timesOf(event));
   }
 
-  /** A poll found the event gone, and now it is in the trash. Returns which are cancelled: it, or its occurrences. */
+  /** The event, which a poll found gone, is in the trash. Returns what is cancelled by that: it, or its occurrences. */
   noteTrashed(eventId: number, nowMs: number): number[] {
     const cancelled = [...this.#vanished.values()].filter(({ id }) => seriesIdOf(id) === eventId);
     for (const event of cancelled) {

@@ -37,7 +37,7 @@ export interface ChangeSet {
   state?: Readonly<Record<string, string>>;
 }
 
-/** What a source says of an event; `null`: it has the event no more. */
+/** What a source says of an event. `eventJson: null`: the source has the event no more. */
 type SourceChange = SourceRow | { source: string; key: string; eventJson: null };
 
 /** A batch of changes inside one transaction. */
@@ -89,12 +89,12 @@ export class ChangeBatch {
       this.changed.push({ kind, id });
       if (kind === 'event') for (const each of this.#occurrences(id)) this.#endPost(kind, each, isTrashed);
     } else if (kind === 'event' && isTrashed) {
-      // A poll had found it gone before.
+      // The event is not stored: a poll found it gone before.
       for (const gone of this.#journal?.noteTrashed(id, this.#nowMs()) ?? []) this.#noteChange('event', gone);
     }
   }
 
-  /** False if there is none, neither stored nor withheld. It is never both. */
+  /** False if the post is neither stored nor withheld. No post is both. */
   #endPost(kind: PostKind, id: number, isTrashed: boolean): boolean {
     const stored = getRecord<PostKind>(this.#db, kind, id);
     const before = stored ?? this.#takeWithheld(kind, id);

@@ -157,7 +157,7 @@ interface EventRows {
   where: Sql;
   /** An event in two of the categories is there twice. */
   repeats: boolean;
-  /** The conditions read all links or all texts, however few events the page has, as `notVenues` all to the venues. */
+  /** The conditions read all links or all texts, however few events the page has: of `notVenues=12` all links to 12. */
   readsAll: boolean;
 }
 

@@ -69,7 +69,7 @@ export const isLinkedToEvent = (visible: VisibleRecords, kind: LinkedKind, id: n
   visible.numbers(sql`SELECT 1 FROM linked_record r WHERE r.kind = ${kind} AND r.id = ${id} AND ${isLinked(kind)}`)
     .length > 0;
 
-/** Those of these venues or organizers that there are. None in the trash. */
+/** Which of these ids are venues or organizers that the caller sees, and not in the trash. */
 export const visibleLinkedIds = (visible: VisibleRecords, kind: LinkedKind, ids: readonly number[]): number[] =>
   visible.numbers(sql`
     SELECT r.id FROM linked_record r WHERE r.kind = ${kind} AND r.id IN ${inJson(ids)} AND r.status <> 'trash'`);

@@ -71,7 +71,7 @@ export class RenderedCache {
     return entry;
   }
 
-  /** `record` must be what was rendered, read at the current version (without `await` in between). */
+  /** `record`: what was rendered, read at the current version. `runInTurns` ends a list as soon as that is past. */
   set(formKey: string, record: CalendarRecord, rendered: RenderedRecord): void {
     const entry = { ...rendered, dependencies: dependenciesOf(record), validAtVersion: this.#db.version };
     this.#entries.set(entryKey(formKey, record.kind, record.id), entry);

@@ -84,7 +84,7 @@ CREATE TABLE ${schema}.custom_value (
 CREATE INDEX ${schema}.custom_value_id ON custom_value (id);
 `;
 
-/** What `main` has beside them. */
+/** All tables of `main`: those of `recordTables`, and those that no caller's database has. */
 export const TABLES = `
 ${recordTables('main')}
 -- What was public before a write whose outcome could not be read yet.

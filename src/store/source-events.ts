@@ -13,11 +13,11 @@ export interface SourceRow {
   uid: string;
   /** The page of the event at its origin. */
   url: string;
-  /** The id that it has for itself. */
+  /** The event's own id, under which it is shown unless it is merged. */
   ownId: number;
-  /** The event that shows it: 17 is itself (`ownId` 17), or another one that is the same. 0: none yet. */
+  /** The id of the event that shows this one: `ownId`, or that of another event which is the same. 0: none yet. */
   eventId: number;
-  /** Why another one shows it, such as `same UID and start`. `''`: it is not merged. */
+  /** Why another event shows this one, such as `same UID and start`. `''`: it is not merged. */
   mergedBecause: string;
   /** When this gateway noticed what the source says now, in UTC. */
   noticed: string;
@@ -46,7 +46,7 @@ export const sourceKeys = (db: Database, source: string): string[] =>
 export const storedSources = (db: Database): string[] =>
   db.all<{ source: string }>(sql`SELECT DISTINCT source FROM source_event`).map(({ source }) => source);
 
-/** Addresses that the source gives to several events, such as its front page: they name none of these. */
+/** Addresses that the source gives to several events, such as its front page: these do not identify an event. */
 export function sharedUrls(db: Database, source: string): Set<string> {
   const shared = db.all<{ url: string }>(sql`
     SELECT url FROM source_event WHERE source = ${source} GROUP BY url HAVING count(DISTINCT uid) > 1`);
@@ -62,7 +62,7 @@ export function deleteSourceRow(db: Database, { source, key }: Pick<SourceRow, '
   db.run(sql`DELETE FROM source_event WHERE source = ${source} AND key = ${key}`);
 }
 
-/** Whose event this is (`undefined`: the CMS's), and where it is too. */
+/** The source of this event (`undefined`: the CMS has it), and the sources and addresses of events merged into it. */
 export function sourcesOf(visible: VisibleRecords, eventId: number) {
   const rows = visible.all<{ source: string; ownId: number; url: string }>(sql`
     SELECT source, own_id AS ownId, url FROM source_event WHERE event_id = ${eventId} ORDER BY source`);

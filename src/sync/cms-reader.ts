@@ -1,5 +1,4 @@
-// Owns the sync's requests to the CMS: counted, numbered by read marks, and checked for completeness. Reads pages of a
-// list, whole lists, and records by id.
+// Owns the sync's requests for pages, whole lists and records by id: counted, numbered, checked for missing fields.
 
 import {
   type CallOptions,
@@ -40,7 +39,7 @@ export const imageOptions = (context: SyncContext): CallOptions => ({
   credentials: context.imageReader,
 });
 
-/** `readAs: account`: as `reader` it may list posts that visitors do not get (`CMS_STATUS`). Images are public. */
+/** With `readAs: account`, a `reader`: it may list posts that visitors do not get (`CMS_STATUS`). Images are public. */
 const viewOf = ({ visitorCredentials }: SyncContext, { kind }: CollectionSpec): CmsView =>
   kind !== undefined && visitorCredentials !== undefined ? 'reader' : 'public';
 
@@ -81,7 +80,7 @@ async function listInParts(
   return { ...page, records };
 }
 
-/** Until it changes, or a scan begins, polls take the record for one that is known. The replica gets none. */
+/** Keeps the record out of the replica. Until it changes or a scan begins, polls do not read it (`findDiffering`). */
 function leaveOut({ memory, observe }: SyncContext, { kind, collection }: CollectionSpec, stamp: RecordStamp): void {
   const tooLarge = kind && memory.kinds[kind].tooLarge;
   const message = `record ${stamp.id} of "${collection}" is larger than 5 MB: the gateway leaves it out`;
@@ -90,9 +89,8 @@ function leaveOut({ memory, observe }: SyncContext, { kind, collection }: Collec
 }
 
 /**
- * One page of a list. It may show fewer records than its total counts: WordPress counts posts that a plugin hides, and
- * a record that is too large alone is left out. Throws `CmsUnavailable` if records lack what the request asked for, and
- * what the CMS throws.
+ * One page of a list. It may have fewer records than its total says: WordPress counts posts that a plugin hides, and
+ * `listInParts` leaves out a record that is too large. Throws what the CMS throws, and as `checkFields`.
  */
 export async function readPage(
   context: SyncContext,

@@ -16,7 +16,7 @@ export const collectionsOf = ({ kinds }: Mapping): KindMapping[] =>
 export const specOf = ({ kinds }: Mapping, kind: KindOrImage): CollectionSpec | undefined =>
   kind === 'image' ? MEDIA : kinds[kind];
 
-/** What the CMS keeps under this name, such as `venues`; undefined if the gateway reads no such collection. */
+/** The kind of `venues` in the key `venues:3`. Images are always `media` in keys, to webhooks `imageCollection`. */
 export const kindOfCollection = (mapping: Mapping, name: string): KindOrImage | undefined =>
   name === MEDIA.collection ? 'image' : collectionsOf(mapping).find(({ collection }) => collection === name)?.kind;
 

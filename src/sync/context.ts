@@ -148,8 +148,7 @@ const newKindMemory = (replica: Replica, kind: Kind) => ({
   trashed: new Set<number>(),
   /**
    * Required fields that all records of a page had once, such as `meta.start_date`; none is ever removed. A page with a
-   * record that lacks one of them is refused: the plugin that adds the field may have been switched off. A field that
-   * the site never had is never asked for.
+   * record that lacks one of them is refused: the plugin that adds the field may have been switched off.
    */
   knownFields: new Set(readState<string[]>(replica, STATE_KEYS.fields(kind), [])),
 });

@@ -18,7 +18,6 @@ import { claimIfCurrent, countRecords, isOutdated, logDecision, markDirty, type 
 /** Of the records of one transaction, which blocks the event loop for a few milliseconds. One record may have more. */
 const BATCH_CHARACTERS = 50_000;
 const BATCH_SIZE = 20;
-/** Records that one transaction deletes. */
 const DELETE_BATCH_SIZE = 10;
 
 /** Batches of at most `size` items and `BATCH_CHARACTERS`, or of one item. */
@@ -134,8 +133,16 @@ export async function deleteUnusedEmbedded(context: SyncContext): Promise<void> 
 }
 
 /**
- * Reads records by id: ingests those that exist, and deletes those that are missing. An occurrence is read
- * with its series. Throws what the CMS throws.
+ * Reads records by id, an occurrence with its series, and ingests those that exist. A record that is missing, and is
+ *
+ *   in `deletableAtOnce`                is deleted
+ *   suspended already                   waits on
+ *   in the replica, one of too many     waits from now on (`suspendIfMass`)
+ *   in the replica, one of a few        is deleted
+ *   not in the replica                  passes to `deleteRecords`: a webhook may say only now that an event is in the
+ *                                       trash which a poll found gone, so that its calendar file must say CANCELLED
+ *
+ * Throws what the CMS throws.
  * @param reason for the log
  * @param deletableAtOnce if they are missing: a webhook or a write named them, or their deletion is confirmed
  */
@@ -158,15 +165,12 @@ export async function refreshRecords(
     firstReadMark ||= readMark;
   }
   const { suspended } = context.memory.kinds[kindMapping.kind];
-  const stored = [...stampsById(context.replica.db, kindMapping.kind, missing).keys()];
-  // If they are many, their deletion is suspended too.
-  const unexpected = stored.filter((id) => !deletableAtOnce.has(id) && !suspended.has(id));
-  suspendMassDeletion(context, kindMapping, unexpected);
-  // Not only those of `stored`: of an event that a poll has found gone before, a webhook may say only now that it is in
-  // the trash, so that its calendar file must say CANCELLED.
+  const unnamed = missing.filter((id) => !deletableAtOnce.has(id) && !suspended.has(id));
+  const stored = stampsById(context.replica.db, kindMapping.kind, unnamed);
+  suspendIfMass(context, kindMapping, [...stored.keys()]);
   const deletable = missing.filter((id) => deletableAtOnce.has(id) || !suspended.has(id));
-  // The mark of the first request: what was written since then is not deleted.
   await deleteRecords(context, kindMapping, deletable, firstReadMark);
+  // Also of those that `deleteRecords` keeps, because they were written since the first request: they exist.
   endSuspension(context, kindMapping.kind, deletable);
 }
 
@@ -186,24 +190,29 @@ export async function refreshDirty(context: SyncContext, kindMapping: KindMappin
   }
 }
 
-/** Deletes records that were missing in the response to the request with `readMark`, but for those written since. */
+/**
+ * Deletes records that were missing in the response to the request with `readMark`. For each batch, in this order:
+ *
+ *   1. deletes the occurrences of its events, in batches too: an event may have a thousand
+ *   2. leaves out the records that were written since the request
+ *   3. marks the events of deleted terms dirty: the CMS removes a term from them without touching their `modified`
+ *   4. deletes the records
+ *   5. forgets that they are in the trash. Not of event 12 if a webhook said so during step 4: its own read needs that
+ */
 async function deleteRecords(context: SyncContext, kindMapping: KindMapping, ids: readonly number[], readMark: number) {
   const { kind } = kindMapping;
   const { memory, replica } = context;
   const { trashed } = memory.kinds[kind];
   for (const batch of batchesOf(ids, DELETE_BATCH_SIZE)) {
-    // Occurrences before their event.
     if (kindMapping.occurrences)
       for (const id of batch) {
         const changes = occurrenceDeletes(occurrenceIds(replica.db, id), trashed.has(id));
         await applyToSeries(context, id, readMark, changes);
       }
     const deletable = batch.filter((id) => claimIfCurrent(memory, kind, id, readMark));
-    // The CMS removes a deleted term from its events without touching `modified`.
     if (kindMapping.storedAs === 'terms' && kind !== 'event')
       for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));
     const removed = await apply(context, kind, { deletes: [{ kind, ids: deletable, trashed }] });
-    // During `apply` a webhook may have said that 12 is in the trash: its own read must still find 12 in `trashed`.
     for (const id of deletable) if (!isOutdated(memory, kind, id, readMark)) trashed.delete(id);
     if (deletable.length > 0) logDecision(context, kindMapping.collection, 'delete', { ids: deletable, removed });
   }
@@ -217,10 +226,10 @@ const WAIT_MS = 5 * 60_000;
 const SAMPLE = 5;
 
 /**
- * Suspends the deletion of these missing records, none of which is suspended already, if it is a mass deletion. Returns
- * whether it is. During the initial sync none is.
+ * If these missing records, none of which is suspended already, are a mass deletion, suspends it and returns true.
+ * During the initial sync no deletion is one.
  */
-export function suspendMassDeletion(context: SyncContext, kindMapping: KindMapping, ids: readonly number[]): boolean {
+export function suspendIfMass(context: SyncContext, kindMapping: KindMapping, ids: readonly number[]): boolean {
   const { memory, clockMs } = context;
   const { suspended } = memory.kinds[kindMapping.kind];
   const deletions = ids.length + suspended.size;

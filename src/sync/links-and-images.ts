@@ -13,7 +13,7 @@ import { listModified } from './list-modified.ts';
 const MANY_IMAGES = 10;
 /** Failures that say nothing about the images which were asked for. */
 const AWAY: ReadonlySet<UnavailableReason> = new Set(['refused', 'reset', 'timeout', 'busy', 'breaker-open']);
-/** A 500 may be about an image; a 502 of a proxy is not, nor one that says when to come back. */
+/** A 500 may be about an image. A 502 of a proxy is not, and no response with Retry-After is. */
 const isAboutImages = (error: unknown): boolean =>
   error instanceof CmsUnavailable &&
   !AWAY.has(error.reason) &&
@@ -80,7 +80,7 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   if (polled.mediaTotal !== undefined && total < polled.mediaTotal)
     for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) media.toRead.add(id);
   const requested = [...media.toRead];
-  // A webhook may add some of them again meanwhile.
+  // Cleared before the read: meanwhile a webhook may add some of them again.
   media.toRead.clear();
   try {
     await refreshImages(context, requested);
@@ -131,7 +131,7 @@ async function refreshTable(context: SyncContext, link: LinkField): Promise<void
   const before = memory.linkTables[link.field];
   memory.linkTables = { ...memory.linkTables, [link.field]: table };
   if (before && changesEvents(before, table)) restartScan(memory);
-  // Events still hold these values: a later table may have them.
+  // Events still hold the values that no record had: a later table may have these.
   for (const stored of before?.notFound ?? []) if (!table.idOf.has(stored)) table.notFound.add(stored);
   replica.apply({ state: linkTablesState(memory.linkTables) });
   memory.linksBuiltFrom.set(link, fingerprint);

@@ -1,4 +1,4 @@
-// A loop of polls: one at a time, with pauses in between, of which somebody who asks for a poll ends one.
+// A loop of polls, one at a time, with a pause after each. Somebody who asks for a poll (`pollNow`) ends the pause.
 
 interface PollLoopOptions {
   /** `isRequested`: somebody asked for this poll. Never rejects. */

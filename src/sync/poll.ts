@@ -41,7 +41,7 @@ export async function poll(context: SyncContext): Promise<string[]> {
     await noteIfUnreadable(context, kindMapping.collection, () => pollCollection(context, kindMapping), kindMapping);
   const present = collections.filter(({ collection: name }) => !memory.unreadable.has(name));
   await noteIfUnreadable(context, 'media', () => pollMedia(context));
-  // What refers to a term or image that was just found deleted is dirty: the CMS removes it there without a new date.
+  // Posts with a term or image that was just found deleted are dirty: the CMS removes it from them without a new date.
   for (const kindMapping of present) await refreshDirty(context, kindMapping);
   if (!memory.unreadable.has('media')) await noteIfUnreadable(context, 'media', () => refreshMissingImages(context));
   for (const kindMapping of present) {
@@ -113,7 +113,7 @@ const idsOf = (kind: KindOrImage, changes: readonly ChangedRecord[]) =>
 /** Fetches or deletes these records and images. Throws what the CMS throws: then the next poll fetches them. */
 export async function fetchBatch(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
   const { replica, memory, collections } = context;
-  // All of them before the first is read: if that fails, the next poll reads those of the other collections too.
+  // Notes all before it reads the first: if that read fails, the next poll reads those of the other collections too.
   for (const { kind, collection } of collections) noteNamed(context, kind, collection, changes);
   // `refreshMissingImages` reads a named image that the replica lacks, if a record refers to it.
   const images = [...getImages(replica.db, [...idsOf('image', changes)]).keys()];
@@ -126,7 +126,7 @@ export async function fetchBatch(context: SyncContext, changes: readonly Changed
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
   if (!memory.unreadable.has('media')) await noteIfUnreadable(context, 'media', () => refreshMissingImages(context));
-  // As in `poll`: what refers to a term or image that was just found deleted.
+  // As in `poll`: posts with a term or image that was just found deleted.
   for (const kindMapping of collections) await refreshDirty(context, kindMapping);
   await deleteUnusedEmbedded(context);
 }
@@ -136,7 +136,7 @@ function noteNamed(context: SyncContext, kind: Kind, collection: string, changes
   const ids = idsOf(kind, changes);
   if (ids.size === 0) return;
   logDecision(context, collection, 'named by a webhook, a write or another gateway', { ids: [...ids] });
-  // Responses to the requests in progress are outdated.
+  // Outdates the responses to requests in progress.
   for (const id of ids) noteChange(memory, kind, id);
   markDirty(memory, kind, ids);
   const trashed = changes.filter(({ isTrashed }) => isTrashed);

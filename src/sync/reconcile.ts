@@ -7,7 +7,7 @@ import { ownIds, type RecordStamp, stampsById } from '../store/records.ts';
 import { type PageRequest, readAll, readPage } from './cms-reader.ts';
 import { idOf, stampOf } from './collections.ts';
 import { countRecords, isOutdated, logDecision, type SyncContext } from './context.ts';
-import { endSuspension, refreshRecords, suspendMassDeletion } from './ingest.ts';
+import { endSuspension, refreshRecords, suspendIfMass } from './ingest.ts';
 
 /** Up to this many deletions are searched for one by one. For more, the whole list of ids is read. */
 const MAX_SEARCHED_DELETIONS = 10;
@@ -34,11 +34,11 @@ export function matchesTotal(context: SyncContext, kindMapping: KindMapping, tot
 export async function deleteUnlisted(context: SyncContext, kindMapping: KindMapping, listed: ReadonlySet<number>) {
   endSuspension(context, kindMapping.kind, listed);
   const unlisted = heldIds(context, kindMapping).filter((id) => !listed.has(id));
-  if (!suspendMassDeletion(context, kindMapping, unlisted))
+  if (!suspendIfMass(context, kindMapping, unlisted))
     await refreshRecords(context, kindMapping, unlisted, { reason: 'in no list' });
 }
 
-/** Of the listed those that the replica lacks, or has with another time. One too large is held until it changes. */
+/** The ids of listed records that differ: neither the replica nor `tooLarge` has the record, or with another time. */
 export function findDiffering(
   { replica, memory }: SyncContext,
   { kind, storedAs }: KindMapping,
@@ -110,10 +110,10 @@ async function reconcileAll(context: SyncContext, kindMapping: KindMapping): Pro
   await deleteUnlisted(context, kindMapping, listed);
   // The list may have changed while it was read. Each of these three shows it:
   const haveTotalsChanged = totals.some((total) => total !== totals[0]);
-  // 40 - 41: one of 40 listed events became a draft, and a webhook brought a new one.
+  // 40 - 41: a webhook brought a new event, and one of the 40 listed became a draft, so that all totals are 40.
   const extraInTotal = totals[0]! - heldCount(context, kindMapping);
   const areTooManyHeld = extraInTotal < 0;
-  // A write deleted a listed event, which the total still counts.
+  // A write deleted an event after a page had listed it: the totals still count that event.
   const written = [...listed].filter((id) => isOutdated(context.memory, kindMapping.kind, id, lastReadMark));
   const isOneDeleted = stampsById(context.replica.db, kindMapping.kind, written).size < written.length;
   const hasListChanged = haveTotalsChanged || areTooManyHeld || isOneDeleted;

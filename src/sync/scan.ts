@@ -24,16 +24,15 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   await refreshSite(context);
   const isFirstTry = Object.keys(memory.initialSync).length === 0;
   const isEmpty = context.collections.every((kindMapping) => countRecords(context, kindMapping) === 0);
-  // A scan is due at once: a record that an earlier try or another process read may have changed without a new date.
-  // Example: the site moved to another zone, or an editor saved twice in a second. A first try into an empty replica
-  // reads every record itself: no scan is due soon.
+  // A first try into an empty replica reads every record itself: no scan is due soon. Else a scan is due at once: what
+  // another try or process has read may have changed without a new date, as when the site moved to another zone.
   if (isFirstTry && isEmpty) memory.scanDueMs = clockMs() + scanIntervalMs;
   replica.beginInitialSync();
   // Images that another process has left in the replica: `poll`, below, reads them again.
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const kindMapping of context.collections) await copyUnlessAbsent(context, kindMapping);
   await noteIfUnreadable(context, 'media', () => refreshMissingImages(context));
-  // A deletion may have moved a record from page 2 to page 1 after that was read. `undefined`: the poll compares ids.
+  // A deletion may have moved a record from page 2 to page 1 after page 1 was read. `undefined`: the poll compares ids.
   for (const { kind } of context.collections) {
     const pagesRead = (memory.initialSync[kind]?.nextPage ?? 1) - 1;
     if (pagesRead > 1) memory.kinds[kind].extraInTotal = undefined;
@@ -112,7 +111,7 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   const { memory, collections, scanIntervalMs, clockMs } = context;
   if (clockMs() < memory.scanDueMs) return undefined;
   await noteIfUnreadable(context, 'site', () => refreshSite(context));
-  // They may exist by now.
+  // Missing images may exist by now, too large records be smaller, and link tables list other records.
   memory.media.notInCms.clear();
   memory.media.completeAtVersion = undefined;
   for (const { kind } of collections) memory.kinds[kind].tooLarge.clear();
@@ -122,7 +121,7 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   return { remaining: [...collections], nextPage: 1, seen: new Set(), lastImageId: 0, beganS };
 }
 
-/** False: a collection has more pages, or `restartScan` was called meanwhile. */
+/** True if all collections are read. False: one has more pages, or `restartScan` was called meanwhile. */
 async function scanCollections(context: SyncContext, scan: Scan): Promise<boolean> {
   const { memory } = context;
   while (scan.remaining.length > 0) {

@@ -44,7 +44,7 @@ export async function noteIfUnreadable<T>(
 
 const isAbsent = ({ memory }: SyncContext, name: string): boolean => memory.unreadable.get(name)?.isAbsent === true;
 
-/** Of a collection that `noteIfUnreadable` has noted: fails the initial sync of a site. */
+/** The error by which a collection that `noteIfUnreadable` has noted fails the initial sync of a site. */
 export function unreadableError(context: SyncContext, { collection: name }: KindMapping): CmsRejected {
   const { isAbsent, answer } = context.memory.unreadable.get(name)!;
   if (!isAbsent) return new CmsRejected('forbidden', `"${name}" (${answer}).`);

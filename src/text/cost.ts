@@ -63,9 +63,9 @@ function parseTexts(text: string): string[] | Record<string, string> | undefined
 type Position = '' | 'prefix' | 'postfix';
 
 interface Amount {
-  /** As written, without a minus. */
+  /** As written, without a minus: `1.000,50`. */
   shown: string;
-  /** A plain decimal number. */
+  /** `-1000.50` */
   value: string;
 }
 
@@ -96,16 +96,22 @@ const NUMBER = new RegExp(
 );
 
 /**
- * The symbol and the position that The Events Calendar stores for a cost, by the rule of its `Tribe__Cost_Utils`: what
- * remains of each part between commas without its number, if it is the same in all. `8 €` has `€`, `5 per person` has
- * `per person`; `5-10 €` and `8,50 €` have none. Runs of blanks are one: so WordPress stores them with a block theme.
+ * The symbol and the position that The Events Calendar stores for a cost, by the rule of its `Tribe__Cost_Utils`. The
+ * plugin takes the nth number out of the nth part between commas. If the same rest remains of each, it is the symbol.
+ *
+ *   cost            parts         numbers     rests       symbol
+ *   5 per person    the cost      5           one         per person, postfix
+ *   $5, $10         $5 and $10    5 and 10    $ and $     $, prefix
+ *   8,50 €          8 and 50 €    8 and 50    '' and €    none
+ *   5-10 €          the cost      5 and 10    -10 € and '', since there is no second part: none
+ *   ab 7 €          the cost      7           'ab  €'     ab €, without a position: the cost has one blank there
+ *
+ * Runs of blanks in the symbol become one: so WordPress stores them with a block theme.
  */
 export function pluginCurrency(cost: Cost): { symbol: string; position: Position } {
   const parts = typeof cost === 'string' ? cost.split(',') : cost;
   const symbols = new Set<string>();
   pluginNumbers(parts).forEach((number, at) => {
-    // The plugin takes the nth number out of the nth part. Of `5-10 €`, the only part, 5 leaves `-10 €`; for 10
-    // there is no second part, and nothing is left. These two differ: no symbol.
     if (isPluginNumber(number)) symbols.add(phpTrim((parts[at] ?? '').replaceAll(number, '')));
   });
   const [symbol] = symbols;
@@ -118,16 +124,21 @@ export function pluginCurrency(cost: Cost): { symbol: string; position: Position
 
 const withoutRuns = (text: string): string => phpTrim(text.replace(/[\t\n\r ]+/g, ' '));
 
-/** The numbers of all parts, equal ones once (the last of `8,50` and `8.5`), and the parts without one. */
+/**
+ * The numbers of all parts, and the parts without one. The plugin compares them by digits, with as many decimals as the
+ * longest number has. Of equal ones the last counts.
+ *
+ *   8,50  8.5  9    digits 850, 850 and 900, so `8.5` and `9`
+ *   8,50  .5.       digits 850 and 5: the plugin takes `.5.` for a word, and adds no decimals
+ */
 function pluginNumbers(parts: string[]): string[] {
   const numbers = parts.flatMap((part) => part.match(/[,.]?\d+[,.]?\d*/g) ?? [part]);
   const decimalsOf = (number: string): number => /\d[,.](\d*)$/.exec(number)?.[1]?.length ?? 0;
   const decimals = numbers.reduce((most, number) => Math.max(most, decimalsOf(number)), 0);
-  // The plugin compares them by their digits: beside `8,50`, `8.5` is 850 too.
   const digitsOf = (number: string): string => {
     if (!isPluginNumber(number)) return slugOf(number);
-    // The plugin takes `.5.` for a word: 5, with no more decimals.
     if (/^[,.]\d+[,.]$/.test(number)) return number.slice(1, -1);
+    // 100 is the most that `toFixed` takes.
     return Number.parseFloat(number.replaceAll(',', '.')).toFixed(Math.min(decimals, 100)).replace('.', '');
   };
   return [...new Map(numbers.map((number) => [digitsOf(number), number])).values()];
@@ -146,8 +157,8 @@ export function parseCost(cost: Cost) {
   const texts = typed.map(parseText);
   const amounts = sortedDistinct(texts.flatMap((text) => text.amounts));
   const unsigned = texts.map(({ text }) => text);
-  const whole = decodeEntities(typed.join('\n'));
-  const signs = signsIn(whole);
+  const phrase = typed.join(', ');
+  const signs = signsIn(decodeEntities(phrase));
   return {
     /** Without amounts of the same value, lowest first. */
     amounts,
@@ -156,7 +167,7 @@ export function parseCost(cost: Cost) {
     /** The currencies that are named: `€`, `CHF`, `kr`, `Euro`. */
     signs,
     ...NOTHING_BESIDE,
-    ...(amounts.length > 0 && besideAmounts(typed.join(', '), whole, isList ? unsigned : (unsigned[0] ?? ''), signs)),
+    ...(amounts.length > 0 && besideAmounts(phrase, isList ? unsigned : (unsigned[0] ?? ''), signs)),
   };
 }
 
@@ -180,8 +191,10 @@ const NOTHING_BESIDE: BesideAmounts = { label: '', symbol: '', position: '', phr
  *   €10 / £8              the whole as phrase
  *   5                     nothing
  *   5-10 €  $5 - $10      the only sign, which the plugin does not find: '€', 'postfix'; '$', 'prefix'
+ * @param phrase the whole cost as written: of a list `-5 &euro;, 10 &euro;`
+ * @param unsigned the same without a minus, a list as a list: `5 &euro;`, `10 &euro;`
  */
-function besideAmounts(phrase: string, whole: string, unsigned: Cost, signs: string[]): Partial<BesideAmounts> {
+function besideAmounts(phrase: string, unsigned: Cost, signs: string[]): Partial<BesideAmounts> {
   const own = pluginCurrency(unsigned);
   // The plugin takes `Free -` for the symbol of `Free - 20`.
   const label = own.position === 'prefix' && DASH_AT_END.test(own.symbol) ? own.symbol.slice(0, -1).trimEnd() : '';
@@ -192,6 +205,7 @@ function besideAmounts(phrase: string, whole: string, unsigned: Cost, signs: str
   const [sign, ...others] = signs;
   if (others.length > 0) return { phrase };
   if (sign === undefined) return {};
+  const whole = decodeEntities(phrase);
   return { symbol: sign, position: whole.indexOf(sign) < whole.search(/\d/) ? 'prefix' : 'postfix' };
 }
 

@@ -1,5 +1,4 @@
-// HTML in text: tags, scripts, entities and WordPress's typography. Every function takes time linear in the
-// length of the text.
+// HTML in text: tags, scripts, entities and WordPress's typography. All in time linear in the length of the text.
 
 import { decodeHTMLStrict } from 'entities';
 import { Tokenizer } from 'htmlparser2';

@@ -1,5 +1,4 @@
-// What many files do with a plain text, in linear time: trim, cut, normalize and fold it for a search, and make a slug
-// or an address of it.
+// Plain texts, in linear time: trims, cuts, normalizes and folds them, and makes slugs and web addresses of them.
 
 /**
  * Removes leading and trailing characters that occur in `characters`, each a single UTF-16 code unit. A regular

@@ -1,5 +1,4 @@
-// No CMS: the calendar consists of its sources alone. To the rest of the gateway this is a CMS without accounts and
-// records, whose site is the gateway itself.
+// No CMS, if all events are of sources: to other files a CMS without accounts or records, whose site is the gateway.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { siteUrlOf } from '../../config.ts';

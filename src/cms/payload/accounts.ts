@@ -26,7 +26,7 @@ const permissionName = (collection: string, action: Action): string => `${collec
 const permissionNames = (collection: string): ActionPermissions =>
   Object.fromEntries(ACTIONS.map((action) => [action, permissionName(collection, action)])) as ActionPermissions;
 
-/** For a minute: a list of several pages needs no request for its permission each time. */
+/** Accounts are kept for a minute: so a list of several pages asks only once whether the caller may edit. */
 const RECENT = { max: 1000, ttl: 60_000 };
 
 export function createAccounts(call: RestCall, { ids, users, media, specs }: PayloadSite) {
@@ -88,8 +88,8 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
   return {
     ...port,
     /**
-     * Throws `CmsRejected` `forbidden` unless the caller may edit: Payload itself refuses no list. It leaves out
-     * the drafts, and it takes a caller with an invalid key for an anonymous one.
+     * Throws `CmsRejected` `forbidden` unless the caller may edit. Payload itself refuses no list: it would leave out
+     * the drafts, and take a caller with an invalid key for an anonymous one.
      */
     async assertMayEdit({ collection }: CollectionSpec, options: CallOptions): Promise<void> {
       const { credentials } = options;

@@ -175,7 +175,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     if (parent !== undefined && json[parent]) ofParent[`where[${parent}][equals]`] = json[parent] as PayloadId;
     else if (parent !== undefined) ofParent[`where[${parent}][exists]`] = false;
     const wanted = json[name].toLowerCase();
-    // Databases compare with `equals` by case, and with `contains` not.
+    // `contains` finds a name in any case, and `equals` in the same case only.
     const similar = { [`where[${name}][contains]`]: json[name], ...ofParent, limit: MAX_SIMILAR };
     const { docs } = listOf(await getList(spec, similar, callOptions));
     const same = docs.find((doc) => String(doc[name]).toLowerCase() === wanted);
@@ -191,7 +191,7 @@ const MAX_SLUG_LENGTH = 150;
 /** `yoga-2` to `yoga-5`; then eight random characters. */
 const MAX_SLUG_NUMBER = 5;
 
-/** Runs a create, and again with another slug if its own is taken: Payload rejects it, and has written nothing. */
+/** Creates a record, with another slug if its own is taken: such a create Payload rejects before it writes. */
 async function createUnique(spec: CollectionSpec, body: CmsRecord, create: (body: CmsRecord) => Promise<CmsRecord>) {
   const path = spec.paths.get('slug');
   // A slug in a group of fields is the site's own business.

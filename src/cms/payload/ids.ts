@@ -1,7 +1,6 @@
 // The ids of Payload's records in the gateway: integers with an offset for each collection, because Payload numbers the
-// records of each collection separately; and numbers from the id map for records whose own ids are texts. A number is
-// allocated when the gateway first sees a record, and never given to another. The map is in a file of its own, because
-// the replica may be replaced at any time.
+// records of each collection separately; and numbers from the id map for records whose own ids are texts. The map gives
+// a number to no second record. It is in a file of its own, because the replica may be replaced at any time.
 
 import { randomInt } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
@@ -18,7 +17,7 @@ export type PayloadId = number | string;
 
 export type Ids = ReturnType<typeof createIds>;
 
-/** Above the ids of Payload's own records and of each other, below those of occurrences and embedded records. */
+/** Above Payload's own ids, and below those of occurrences. No terms: only as far apart as those of WordPress. */
 const OFFSETS: Partial<Readonly<Record<IdSpace, number>>> = {
   venue: TERM_ID_OFFSET,
   organizer: 2 * TERM_ID_OFFSET,
@@ -91,7 +90,7 @@ export class IdMap {
     if (readMapId() === 0) connection.exec(`PRAGMA user_version = ${randomInt(1, 2 ** 31)}`);
     this.mapId = readMapId();
     this.#connection = connection;
-    this.#insert = connection.prepare('INSERT OR IGNORE INTO ids (space, cms_id) VALUES (?, ?)');
+    this.#insert = connection.prepare('INSERT INTO ids (space, cms_id) VALUES (?, ?)');
     this.#byCmsId = connection.prepare('SELECT number FROM ids WHERE space = ? AND cms_id = ?');
     this.#byNumber = connection.prepare('SELECT cms_id FROM ids WHERE number = ? AND space = ?');
     this.#onFirst = onFirst;
@@ -116,7 +115,7 @@ export class IdMap {
     return convertingErrors(() => this.#byNumber.get(number, space)?.cms_id as string | undefined);
   }
 
-  /** Runs work that allocates many numbers as one change of the file. */
+  /** Runs work that allocates many numbers as one change of the file. Not within another `batch`: SQLite throws. */
   batch<T>(work: () => T): T {
     return convertingErrors(() => {
       this.#connection.exec('BEGIN');

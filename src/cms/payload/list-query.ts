@@ -13,8 +13,8 @@ type Features = typeof NO_FEATURES;
 export const NO_FEATURES = { drafts: false, trash: false };
 
 /**
- * Reads them once per collection and process, because a site restarts to switch them. Payload refuses
- * (`QueryError`) to filter by the field of a feature that it lacks.
+ * Reads the features once per collection and process: a site restarts to switch them. A collection has one if Payload
+ * accepts a condition on the field of the feature.
  */
 export function createFeatures(call: RestCall) {
   const known = new Map<string, Features>();
@@ -55,7 +55,7 @@ const SORTS: Readonly<Record<NonNullable<ListRequest['order']>, string>> = {
   '-modified': '-updatedAt',
 };
 
-/** For ids that are texts: numbers are allocated in the order of lists, so that this is nearly their order. */
+/** For ids that are texts. Lists in this order allocate the numbers, so it is nearly the order of the numbers. */
 const TEXT_SORTS: typeof SORTS = {
   ...SORTS,
   id: 'createdAt,id',
@@ -63,8 +63,8 @@ const TEXT_SORTS: typeof SORTS = {
 };
 
 /**
- * The query of a page that contains the list: `skip` records are before its `take` ones. Undefined if no record can
- * match: Payload would answer some of these requests with 500.
+ * The query of a Payload page that has the requested records: `take` ones after `skip` others. Undefined if no record
+ * can match: Payload would answer some of these requests with 500.
  */
 export function listQuery(ids: Ids, spec: CollectionSpec, request: ListRequest, features: Features) {
   const { statuses, detail, order, ids: wanted, slug, author, modifiedAfterUtc } = request;
@@ -121,11 +121,11 @@ export function selectOf(spec: CollectionSpec, detail: Detail | undefined): Quer
  * word, `draft`, for several statuses: the list may have records of other ones (`ListRequest.statuses`).
  *
  *     statuses            with drafts and trash                without both
+ *     'any'               no condition, without the trash      no condition
+ *     'all'               no condition, the trash too          no condition
  *     undefined           `_status` is `published`             no condition: what is saved is published
  *     ['pending']         `_status` is `draft`: every draft    undefined
  *     ['draft', 'trash']  `_status` is `draft`, or deleted     undefined
- *     'all'               no condition, the trash too          no condition
- *     'any'               no condition, without the trash      no condition
  */
 function statusQuery(
   spec: CollectionSpec,
@@ -147,7 +147,7 @@ function statusQuery(
   return { conditions: alternatives.length === 1 ? alternatives : [numbered('[or]', alternatives)], parameters };
 }
 
-/** `[or]`, and two conditions: `{'[or][0][_status][in]': 'draft', '[or][1][deletedAt][exists]': true}`. */
+/** Of `[or]` and two conditions makes `{'[or][0][_status][in]': 'draft', '[or][1][deletedAt][exists]': true}`. */
 const numbered = (prefix: string, conditions: readonly Query[]): Query =>
   Object.fromEntries(
     conditions.flatMap((rules, n) => Object.entries(rules).map(([path, value]) => [`${prefix}[${n}]${path}`, value])),

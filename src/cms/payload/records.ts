@@ -86,7 +86,7 @@ export const PAYLOAD_RECORDS: RecordForm = {
   },
 };
 
-/** Gives a record of Payload the gateway's ids, status and modification time. Nobody else has the record. */
+/** Changes a record of Payload, which nobody else has: gives it the gateway's ids, status and modification time. */
 export function toGatewayRecord(ids: Ids, spec: CollectionSpec, record: CmsRecord, detail?: Detail): CmsRecord {
   record.id = ids.toGateway(idSpaceOf(spec), record.id);
   for (const { path, space } of referencesOf(spec))

@@ -103,7 +103,7 @@ function parsePage(bytes: Buffer) {
   return { sent: json.events as unknown[], total: json.total, hasNext: typeof json.next_rest_url === 'string' };
 }
 
-/** Made here: an address in a response could lead elsewhere. It stays the same for weeks, and so do ETags. */
+/** Made here, since `next_rest_url` could lead elsewhere. The URL stays the same for weeks, and so do ETags. */
 function urlOf(site: string, page: number, nowMs: number): string {
   const monthAt = (days: number) => `${new Date(nowMs + days * DAY_MS).toISOString().slice(0, 7)}-01`;
   const window = { start_date: monthAt(-source.PAST_DAYS), end_date: monthAt(FUTURE_DAYS) };

@@ -101,10 +101,7 @@ function withDays({ freq, parts }: ICAL.Recur, start: Day): ICAL.Recur['parts'] 
   return { BYMONTH, ...parts, BYMONTHDAY: [start.inMonth[0]] };
 }
 
-/**
- * Monday, May 10, 2027, is `MO`, in its month also `2MO`, `+2MO` and, of five Mondays, `-4MO`. A yearly rule that names
- * no months counts in the year: `19MO`.
- */
+/** Monday, May 10, 2027: `MO`, in its month also `2MO`, `+2MO` and, of five Mondays, `-4MO`; in the year `19MO`. */
 function weekdayNames({ freq, parts }: ICAL.Recur, { weekday: name, inMonth, inYear }: Day): string[] {
   if (freq === 'WEEKLY' || freq === 'DAILY') return [name];
   const [fromStart, fromEnd] = freq === 'YEARLY' && !parts.BYMONTH ? inYear : inMonth;

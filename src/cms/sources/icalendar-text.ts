@@ -1,5 +1,4 @@
-// Reads the bytes of an iCalendar file into components and properties. A broken line costs that line, a broken event
-// that event.
+// Reads the bytes of an iCalendar file into components and properties. A broken line or event costs itself alone.
 
 import { isUtf8 } from 'node:buffer';
 import ICAL from 'ical.js';

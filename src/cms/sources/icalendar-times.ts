@@ -159,8 +159,8 @@ async function addStartsOfRule(starts: Map<number, Moment>, line: string, first:
 }
 
 /**
- * The start that an RDATE names, in a calendar of Berlin. In a series of whole days also that of an EXDATE: in one of
- * times `startsOf` takes EXDATE as it is.
+ * The start that an RDATE names, or an EXDATE of a series of whole days; any other EXDATE `startsOf` takes as it is. In
+ * a calendar of Berlin:
  *
  *   value                              of whole days    with DTSTART;TZID=America/New_York:20270501T190000
  *   VALUE=DATE:20270510                May 10           May 10, 19:00 in New York

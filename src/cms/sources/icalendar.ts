@@ -66,7 +66,7 @@ export async function readICalendar(
   return { events: [...events.values()], remarks, isPartial: state === 'begun' };
 }
 
-/** Of the components of one UID, by the names of their instances; and what the whole file has so far. */
+/** The components of one UID, by the names of their instances; and events and remarks of the whole file so far. */
 interface UidGroup extends times.TimeContext {
   uid: string;
   masters: Map<string, UidPart>;
@@ -80,9 +80,9 @@ interface UidPart {
   component: Component;
   /** Its start. Of a change its RECURRENCE-ID: if that is a day, `takeChange` puts the start of the instance here. */
   instance: times.Moment;
-  /** Undefined: it is private, or cannot be read. */
+  /** Undefined: the component is private, or its DTSTART cannot be read. */
   start?: times.Moment;
-  /** Once an instance is in the window. */
+  /** Read once an instance is in the window. */
   content?: Awaited<ReturnType<typeof readContent>>;
 }
 
@@ -125,7 +125,7 @@ async function readGroup(group: UidGroup, components: readonly Component[]): Pro
     if (change.start) await attempt(group, () => add(group, change, change.start!, change.instance));
 }
 
-/** Of two the last counts. A change without a start is no event, and neither is what it changes. */
+/** Of two parts of one instance the last counts. A change without a start is no event, nor is what it changes. */
 function addPart(group: UidGroup, component: Component): void {
   const { uid, masters, changes, remarks } = group;
   const found = isChange(component) ? changes : masters;
@@ -139,7 +139,7 @@ function addPart(group: UidGroup, component: Component): void {
 }
 
 /**
- * Adds the instances of an event or series. Of that at 20270519T160000Z, with these changes of its UID:
+ * Adds the instances of an event or series. Of the instance at 20270519T160000Z, with these changes of its UID:
  *
  *   RECURRENCE-ID:20270519T160000Z             nothing: `readGroup` adds the change
  *   RECURRENCE-ID;VALUE=DATE:20270519          the same, if it is the first instance of that day (`takeChange`)
@@ -164,7 +164,7 @@ async function addInstances(group: UidGroup, master: UidPart, hasOthers: boolean
   }
 }
 
-/** Adds an instance if it is in the window. Single events may be later. `named`: in its key; a change keeps it. */
+/** Adds an instance if it is in the window. Single events may be later. `named`: the start in its key, if one is. */
 async function add(group: UidGroup, part: UidPart, start: times.Moment, named?: times.Moment): Promise<void> {
   const { uid, events, remarks } = group;
   const { component } = part;
@@ -194,7 +194,8 @@ function takeChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>):
  * change cannot be read, or its RECURRENCE-ID is a day on which the series has no instance.
  */
 function movedBy({ instance, start }: UidPart, { wallMs, zone, isDate }: times.Moment): times.Moment | undefined {
-  // A time names no day of a series of days. A day that is still one names no instance: `takeChange` has found none.
+  // In a series of days, a RECURRENCE-ID that is a time names no instance. In a series of times, neither does one that
+  // is still a day: the series has no instance on that day, or `takeChange` would have put the instance's start here.
   if (start === undefined || instance.isDate !== isDate) return undefined;
   const shiftMs = start.isDate ? start.wallMs - instance.wallMs : start.epochMs - instance.epochMs;
   return times.momentAt(wallMs + shiftMs, { zone, isDate: start.isDate });

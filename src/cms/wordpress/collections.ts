@@ -139,7 +139,7 @@ function listQuery(spec: CollectionSpec, request: ListRequest): Query {
 
 const toParam = (utc: string): string => `${utc.replace(' ', 'T')}Z`;
 
-/** WordPress answers wrong credentials as it answers none, but in the context `edit` it refuses. Terms are public. */
+/** Only in the context `edit` WordPress refuses wrong credentials: else it takes them for none. Terms are public. */
 function contextOf(spec: CollectionSpec, view: CmsView): Query {
   return view === 'editor' && spec.storedAs === 'posts' ? { context: 'edit' } : {};
 }
@@ -178,7 +178,7 @@ const ACF = 'acf';
 /**
  * Sends an update. Advanced Custom Fields refuses one with some of its fields, such as `{"acf": {"price": 20}}`, if the
  * site requires others, such as `start`. The refusal comes before anything is written. So the update is sent again with
- * the stored values of those that it lacks: `{"acf": {"price": 20, "start": "2031-05-01 19:30:00", ...}}`.
+ * the stored values of required fields that it lacks: `{"acf": {"price": 20, "start": "2031-05-01 19:30:00", ...}}`.
  */
 export async function sendUpdate(call: RestCall, route: string, body: CmsRecord, options: CallOptions) {
   try {
@@ -193,7 +193,7 @@ export async function sendUpdate(call: RestCall, route: string, body: CmsRecord,
     const query = { context: 'edit', _fields: ACF };
     const stored = objectOf(await call('GET', route, { query }, options))[ACF];
     const completed = withRequired(sent, objectOrEmpty(stored), rules);
-    // It was refused for another reason: a price that is no number.
+    // The update lacks none, and was refused for another reason: a price that is no number.
     if (isDeepStrictEqual(completed, sent)) throw error;
     const json = { ...body, [ACF]: { ...completed, ...notToBeStored(sent, completed) } };
     return call('POST', route, { json }, options);

@@ -1,5 +1,4 @@
-// Finds WordPress's REST API (at `/wp-json/`, or at `index.php?rest_route=` with plain permalinks) or tells what
-// answers there instead, and calls its routes.
+// Finds WordPress's REST API, or tells what answers instead, and calls its routes.
 
 import { CmsRedirected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
@@ -9,7 +8,6 @@ import type { CmsRecord, Query } from '../port.ts';
 import { rejection } from './rejections.ts';
 import { inSmallerPages } from './smaller-pages.ts';
 
-/** The most records that WordPress lists at once. */
 export const MAX_PAGE_SIZE = 100;
 
 /**
@@ -49,7 +47,7 @@ export function recordsOf({ json, status }: CmsResponse): CmsRecord[] {
 /** Converts a route such as `wp/v2/posts` into the path and query of a request. */
 type RouteResolver = (route: string) => { path: string; query: Query };
 
-/** Every WordPress has its API at `index.php?rest_route=`, also one with another prefix than `wp-json`. */
+/** With plain permalinks, or another prefix than `wp-json`, the API is at `index.php?rest_route=` alone. */
 async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
   const site = `${url.pathname.replace(/\/(wp-json\/?)?$/, '')}/`;
   const candidates = [`${site}wp-json/`, `${site}index.php?rest_route=/`, `${site}?rest_route=/`];

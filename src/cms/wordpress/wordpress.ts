@@ -195,8 +195,7 @@ const NAMED_OF_TERMS = 'manage_terms';
  *     no edit_published_posts                   edit_published_posts: without `map_meta_cap` only `Allow` asks for it
  *     no edit_posts of a taxonomy               edit_posts: who writes a venue that is a term needs it
  *
- * @throws CmsUnavailable if a name is missing that WordPress always has. With the general name instead, whoever may
- * edit posts could edit events
+ * @throws CmsUnavailable without a name that WordPress always has: its general name would let in editors of posts
  */
 function actionPermissions(names: unknown): ActionPermissions {
   const named = objectOrEmpty(names);

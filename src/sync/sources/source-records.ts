@@ -1,5 +1,4 @@
-// Makes records of the replica of what sources say: an event with its venue, organizers, terms and image, under ids
-// that every gateway derives alike.
+// Makes records of an event of a source, its venue, organizers, terms and image, under ids that all gateways share.
 
 import { hash } from 'node:crypto';
 import type { SourceEvent, SourceOrganizer, SourceVenue } from '../../cms/sources/source.ts';
@@ -71,14 +70,14 @@ export class SourceRecords {
       ...recordTimesOf(event, noticed, this.#site),
       slug: slugFor(event.title, id),
       image: image ? this.#imageOf(source, image) : 0,
-      // Otherwise responses show the page of the event.
+      // Without a text here, responses would show the page of the event as its website.
       website: event.website || NO_WEBSITE,
       categories: this.#termsOf('category', names),
       tags: this.#termsOf('tag', tags),
       venues: venue ? [this.#linkedOf('venue', source, venue)] : [],
       organizers: organizers.map((each) => this.#linkedOf('organizer', source, each)),
     };
-    // The empty record has each property of the type: the field table has a row for each.
+    // The empty record has each property of the type, among them `status`, which is `publish`.
     const record = { ...emptyRecord('event', id), ...fields } as unknown as EventRecord;
     setListedTimes(record, this.#site);
     record.searchText = searchTextOf('event', { ...record });
@@ -92,7 +91,7 @@ export class SourceRecords {
     return isFirst;
   }
 
-  /** Of one name at two addresses there are two venues. The first event that names one says what is shown of it. */
+  /** One name at two addresses is two venues. The first event that names a venue says what is shown of it. */
   #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer): number {
     const { name: title, ...fields } = said;
     const address = isVenue(said) ? fold(said.address) : '';
@@ -127,7 +126,7 @@ export class SourceRecords {
     return found.find((id) => id !== undefined && id < FIRST_SOURCE_ID);
   }
 
-  /** Of each source its own: one of them may say how large the image is, and another not. */
+  /** Each source has a record of its own for an address: one may say how large the image is, and another not. */
   #imageOf(source: string, image: NonNullable<SourceEvent['image']>): number {
     const { url, width, height } = image;
     const id = derivedId('image', source, url);

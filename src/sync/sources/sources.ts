@@ -61,7 +61,7 @@ interface SourceState {
 /** Sources that are read at once: the answer of each is in memory until it is stored. */
 const MAX_READS = 5;
 const FIRST_RETRY_MS = 60_000;
-/** Fewer may all be over. */
+/** A source with fewer events may lose most of them because they are over. */
 const FEW_EVENTS = 4;
 const MAX_SHOWN_MERGES = 100;
 
@@ -104,7 +104,7 @@ export class Sources {
     await Promise.all(this.#states.map(({ loop }) => loop.stop()));
   }
 
-  /** True once each has been read, or could not be. */
+  /** True once this process has tried to read each source. */
   isRead(): boolean {
     return this.#states.every(({ isRead }) => isRead);
   }
@@ -180,7 +180,7 @@ export class Sources {
     return saved.address === this.#addressKey(named) ? saved : undefined;
   }
 
-  /** Keeps what the source says. The validators come last: what an end of the process left out is read again. */
+  /** Keeps what the source says. Saves the validators last: if the process ends before, the source is read again. */
   async #store(named: NamedSource, snapshot: SourceSnapshot, gone: readonly string[]): Promise<void> {
     const { events, remarks, validators, isPartial = false } = snapshot;
     const { name: source } = named;

@@ -57,6 +57,14 @@ describe('the id map', () => {
     map.close();
   });
 
+  it('gives no number to an id that another process inserts at the same moment', () => {
+    const other = new IdMap(file);
+    const map = new IdMap(file, () => other.numberOf('event', A));
+    expect(() => map.numberOf('event', A)).to.throw(/UNIQUE constraint failed/);
+    expect([map.numberOf('event', A), map.numberOf('event', B)]).to.deep.equal([1, 2]);
+    for (const each of [map, other]) each.close();
+  });
+
   it('is readable for its owner only, and prevents the start if its file is damaged', () => {
     new IdMap(file).close();
     expect(statSync(file).mode & 0o077).to.equal(0);
