@@ -9,8 +9,9 @@ import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { LookupLimit, PasswordAttempts } from './anonymous-limits.ts';
-import type { CmsRecords, PeersPort } from './cms-records.ts';
+import type { CmsRecords } from './cms-records.ts';
 import type { ImageFetcher } from './image-fetcher.ts';
+import type { PeersPort } from './peers-port.ts';
 import type { Permissions, RequestContext } from './request.ts';
 import type { UnpublishedRecordsCache } from './unpublished-records.ts';
 

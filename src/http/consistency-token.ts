@@ -2,7 +2,7 @@
 // with the consistency token of an earlier response, which read at least what that one showed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PeersPort } from '../calendar/cms-records.ts';
+import type { PeersPort } from '../calendar/peers-port.ts';
 import type { Services } from '../calendar/services.ts';
 import { behind, invalidVersion } from '../interface/errors.ts';
 import type { Middleware } from './state.ts';

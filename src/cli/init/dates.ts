@@ -76,14 +76,14 @@ function isDate({ values, type, path }: SiteField, decisions: DateDecisions): bo
 /**
  * Finds the start and the end among dates or times of day by their names, and if these do not tell, by their values:
  *
- *   fields with values       start, end
- *   start_date, end_date     these
- *   start_date, b            `start_date`; and `b`, if it is never before
- *   start_date, b, c         `start_date` alone: which is the end?
- *   a, end_date              `end_date`; and `a`, if `end_date` is never before it
- *   a                        `a`
- *   a, b                     `a` and `b`, if `b` is never before `a`
- *   a, b, c                  none: which two are meant?
+ *   fields with values       start                                       end
+ *   start_date, end_date     start_date                                  end_date
+ *   start_date, b, c         start_date                                  none: `b` or `c`?
+ *   a, b, c                  none                                        none: which two are meant?
+ *   start_date, b            start_date                                  b, if it is never before start_date
+ *   a, end_date              a, if end_date is never before it           end_date
+ *   a, b                     a, if b is never before it; or vice versa   the other one
+ *   a                        a                                           none
  * @param read the values of a field as texts that sort by time
  * @param chosen the start that the operator named
  */

@@ -54,6 +54,7 @@ export function createMcpServer(listener: RequestListener, options: McpOptions):
     // Only what the schema names gets into a request: `_method` would make another one of it.
     const check = checks.get(tool)!;
     if (!check(args)) {
+      // Ajv says "must NOT have additional properties", and not which.
       const unnamedByAjv = check.errors?.[0]?.params.additionalProperty ?? '';
       const reason = `${ajv.errorsText(check.errors, { dataVar: '' })} ${unnamedByAjv}`.trim();
       const names = Object.keys(tool.inputSchema.properties!).join(', ');
@@ -101,8 +102,8 @@ const { createServer, request } = process.getBuiltinModule('node:http');
 const PASSED_ON = [...CALLER_HEADERS, 'X-Forwarded-For', 'X-Calendar-Min-Version', 'Cache-Control'];
 
 function createApiClient(listener: RequestListener, bodyBytes: number) {
-  // It listens nowhere: each call gives it a connection. Node itself would answer a longer path, without JSON. In a
-  // query each byte of an argument may take three: `é`, two bytes, is `%C3%A9`. The rest is for the other headers.
+  // It listens nowhere: each call gives it a connection. The path may have three times `bodyBytes`: in a query `é`, two
+  // bytes, is `%C3%A9`. The fourth part is for the headers. Node itself would answer what is longer, without JSON.
   const server = createServer({ maxHeaderSize: 4 * bodyBytes }, listener);
 
   return async function callApi({ req, state }: Context, { method, path, values }: Tool, args: JsonObject) {
