@@ -198,9 +198,8 @@ export class CmsRecords {
       throw rejection;
     };
     // If the CMS does not answer, the error says that the outcome is unknown: `noteInserted` is not called.
-    const created = await this.#parts.cms
-      .create(kindMapping, body, { ...call, creationKey })
-      .catch(ifRejected(noteInserted));
+    const creating = this.#parts.cms.create(kindMapping, body, { ...call, creationKey });
+    const created = await creating.catch(ifRejected(noteInserted));
     const id = Number(created.id);
     request.created?.push({ kind, id });
     // The Events Calendar fills its tables of dates, which its own pages read, only when an existing event is saved:

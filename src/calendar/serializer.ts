@@ -36,7 +36,7 @@ import type { ApiRequest } from './services.ts';
 
 /** Whom the response is for. Every link in it starts with the `baseUrl` of the request. */
 export interface Audience extends Pick<ApiRequest, 'services' | 'baseUrl'> {
-  /** Has the records that a response shows within others: those that the public sees, or the actor too. */
+  /** Has the records that a response shows within others: those that the public sees, or those that the actor sees. */
   visible: VisibleRecords;
 }
 
@@ -121,7 +121,7 @@ function serializeEvent(record: EventRecord, audience: Audience, options: Serial
     custom_fields: (!isLocked && shownCustomFields(mapping, record)) || [],
     ...(isLocked ? {} : sourceProperties(record.id, audience)),
   };
-  // Left over from a status that was taken back: The Events Calendar does not show it either.
+  // A reason without a status is left from a status that was taken back: The Events Calendar does not show it either.
   if (stateLabel(json) === '') delete json.event_status_reason;
   if (single && !record.protected) json.json_ld = jsonLdOf(record, audience, offer);
   return json;
@@ -200,9 +200,8 @@ function linkedJson(record: LinkedRecord, audience: Audience, options: Serialize
     ...values,
     ...(custom && { custom_fields: custom }),
   };
-  if (options.single) {
+  if (options.single)
     json.json_ld = record.kind === 'venue' ? venueJsonLd(record, image?.url) : organizerJsonLd(record, image?.url);
-  }
   return json;
 }
 

@@ -76,7 +76,6 @@ function findPage(
   return { kind, ids, total, page, urlValues: { ...raw, page: undefined }, validUntilMs, visible, isPublic: true };
 }
 
-/** `id` is absent on create. */
 async function saveTerm(
   kind: TermKind,
   id: number | undefined,

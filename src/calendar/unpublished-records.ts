@@ -30,7 +30,7 @@ interface Entry {
   records: CallerDatabase;
   /** Resolves when the records of the kind are there. */
   kinds: Map<PostKind, Promise<void>>;
-  /** Requests that use it now. Without any it makes room for another caller's. */
+  /** How many requests use it now. One that no request uses is closed when another caller needs the room. */
   uses: number;
   /** After ten seconds, and when a record of its kinds has changed: the last request that uses it closes it. */
   isOutdated: boolean;
@@ -63,7 +63,7 @@ export class UnpublishedRecordsCache {
     parts.sync.onFetchChanged((kinds) => this.#forget(kinds));
   }
 
-  /** Forgets what it has of these kinds: a write, a webhook or a peer has named a record of them. */
+  /** Outdates the databases that have one of these kinds: a write, a webhook or a peer has named a record of them. */
   #forget(kinds: ReadonlySet<KindOrImage>): void {
     for (const entry of this.#entries)
       if ([...entry.kinds.keys()].some((kind) => kinds.has(kind))) this.#outdate(entry);
@@ -198,7 +198,7 @@ async function readPage(
   }
 }
 
-/** The unpublished ones, with the occurrences of the events, and the venues and organizers that are text in them. */
+/** The unpublished records among these, with the occurrences of events, and the venues and organizers in their text. */
 function recordsFrom({ mapping, sync }: Parts, kind: PostKind, cmsRecords: readonly CmsRecord[]): PostRecord[] {
   const { read, occurrences, embedded } = mapping.kinds[kind]!;
   // The CMS may have published one of them meanwhile: then visitors' view of it counts.

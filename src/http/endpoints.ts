@@ -158,7 +158,7 @@ function createEndpointRunner({ services, idempotency, limits }: RouteOptions) {
    *   `idempotency.createOnce`   400, 409, 422, 503; a repeated create gets its record, and goes no further
    *   `runOperation`             404: the slug; 400: lengths, long lists, then values and references (`validate`)
    *   the use case of a list     503: the initial sync (`assertServable`)
-   *   that of a write            401, 403: the actor (`demand`), then the mapping (`writableMapping`), then the CMS
+   *   the use case of a write    401, 403: the actor (`demand`), then the mapping (`writableMapping`), then the CMS
    */
   async function runEndpoint(endpointRequest: EndpointRequest): Promise<ApiResponse> {
     const { isDryRun = false, state, endpoint } = endpointRequest;
@@ -181,7 +181,7 @@ function createEndpointRunner({ services, idempotency, limits }: RouteOptions) {
 
   function runOncePerKey(endpointRequest: EndpointRequest, request: ApiRequest): Promise<ApiResponse> {
     const { route, endpoint, idempotencyKey, state, body } = endpointRequest;
-    // Every anonymous create is rejected, and one that is only tried creates nothing that the key could stand for.
+    // Every anonymous create is rejected, and a dry run creates nothing that the key could stand for.
     const isKeyed = endpoint.operation === 'create' && idempotencyKey !== undefined;
     if (!isKeyed || !request.actor.account || request.isDryRun) return runOperation(endpointRequest, request);
     const kind = route.kind as Kind;
@@ -244,8 +244,8 @@ function describe(state: State, services: Services): ApiResponse {
   const context = namespaceContext(state, services);
   const { namespace } = state.query;
   if (namespace !== undefined && namespace !== NAMESPACE && namespace !== context.namespace) throw unknownNamespace();
-  const body = describeNamespace(context);
-  return { status: 200, body, cacheTags: ['root'], validUntilMs: services.nowMs() + 60_000 };
+  const validUntilMs = services.nowMs() + 60_000;
+  return { status: 200, body: describeNamespace(context), cacheTags: ['root'], validUntilMs };
 }
 
 function document({ baseUrl, query }: State, services: Services): ApiResponse {

@@ -130,7 +130,7 @@ export class ResponseCache {
     return this.find(response, acceptEncoding) ?? { chunks: response.chunks, encoding: 'identity' };
   }
 
-  /** The same; undefined if it is not compressed yet. */
+  /** The body for this `Accept-Encoding`; undefined if it is not compressed yet. */
   find(response: CachedResponse, acceptEncoding: string | undefined): Body | undefined {
     const encoding = this.#encodingOf(response, acceptEncoding);
     if (encoding === 'identity') return { chunks: response.chunks, encoding };
