@@ -346,7 +346,7 @@ export class Gateway {
     const { peers, sync } = this.#current;
     const { cms } = this.#openedCms;
     const records = changes.flatMap(({ collection, id: cmsId, trashed: isTrashed }) => {
-      // The CMS has a name of its own for the images. In keys of the cluster they are `media`.
+      // Webhooks name the images as the CMS does, such as `pictures`. `kindOfCollection` knows them as `media` alone.
       const isImage = collection === this.#mapping.imageCollection;
       const kind = isImage ? 'image' : kindOfCollection(this.#mapping, collection);
       const id = kind ? cms.gatewayId(specOf(this.#mapping, kind)!, cmsId) : 0;

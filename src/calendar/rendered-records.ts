@@ -87,6 +87,7 @@ export function* listItems(
       const json = serialize(record, audience);
       const item = isPublic ? renderPublic(record, audience, 'item', json) : render(record, json);
       add(id, item);
+      // If the version changes during a pause, `runInTurns` does not resume: `renderPublic` keeps no outdated record.
       yield item.bytes.byteLength;
     }
   }

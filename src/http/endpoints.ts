@@ -244,8 +244,8 @@ function describe(state: State, services: Services): ApiResponse {
   const context = namespaceContext(state, services);
   const { namespace } = state.query;
   if (namespace !== undefined && namespace !== NAMESPACE && namespace !== context.namespace) throw unknownNamespace();
-  const validUntilMs = services.nowMs() + 60_000;
-  return { status: 200, body: describeNamespace(context), cacheTags: ['root'], validUntilMs };
+  const body = describeNamespace(context);
+  return { status: 200, body, cacheTags: ['root'], validUntilMs: services.nowMs() + 60_000 };
 }
 
 function document({ baseUrl, query }: State, services: Services): ApiResponse {

@@ -33,9 +33,9 @@ export async function listenForWebhooks(
   wait: (ms: number) => Promise<unknown>,
 ): Promise<WebhookListener | undefined> {
   if (webhook.secret === undefined) return undefined;
-  /** Kinds by the collection in which `check` wrote a record, and the collections that webhooks named. */
+  /** The collections in which `check` wrote a record, each with its kind. */
   const expected = new Map<string, Kind>();
-  const received = new Set<string>();
+  const received = new Set<string>(); // the collections that webhooks named
   const admin = createAdmin({
     registry: { contentType: '', metrics: async () => '' },
     status: () => ({}),

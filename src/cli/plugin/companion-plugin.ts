@@ -111,9 +111,8 @@ function taxonomiesOf(file: MappingFile, eventTypes: string[]): Record<string, o
     const spec = file.wordpress?.terms?.[base];
     const name = spec?.taxonomy ?? CORE_TYPES[base] ?? base;
     const taxonomy = registered(kind, base, name, spec, file);
-    // One that the mapping does not describe has types of its own. One that it does describe, such as WordPress's own
-    // `tags`, is added to the types of events.
-    const types = taxonomy.existing && spec === undefined ? [] : eventTypes;
+    // One that the mapping describes, also WordPress's own `tags`, is added to the types of events. Others keep theirs.
+    const types = spec === undefined ? [] : eventTypes;
     return [[name, { ...taxonomy, hierarchical: spec?.hierarchical ?? kind === 'category', types }]];
   });
   return Object.fromEntries(taxonomies);
