@@ -18,7 +18,7 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; re
     validate: isWebAddress,
     reason: 'must be a URL that begins with http:// or https://, without spaces, user and password',
   },
-  // Of a site: addresses are made of it by appending to it.
+  // The address of a site: the gateway appends paths to it.
   'base-address': {
     validate: (text) => isWebAddress(text) && !/[?#]/.test(text),
     reason: 'must be a URL that begins with http:// or https://, without spaces, user, password, query and fragment',

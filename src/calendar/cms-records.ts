@@ -157,7 +157,7 @@ export class CmsRecords {
     return { record: this.#pickOccurrence(kind, id, cmsRecord, this.#toRecord(kind, cmsRecord)), cmsRecord };
   }
 
-  /** Reads the published records with these ids, a page per call. Resolves with the ids of those that there are. */
+  /** Reads the published records with these ids, a page per call. Resolves with the ids that exist. */
   async readMany(kind: Kind, ids: readonly number[], request: CallContext): Promise<number[]> {
     const found: CmsRecord[] = [];
     for (let from = 0; from < ids.length; from += this.#parts.cms.maxPageSize) {

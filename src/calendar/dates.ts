@@ -32,7 +32,7 @@ const SWITCH_DEFAULTS_OFF = ['starts_before', 'starts_after', 'ends_before', 'en
 
 interface DateWindow {
   bounds: DateBound[];
-  /** As the URLs of the list's pages repeat the dates, defaults included. */
+  /** The dates as the URLs of the list's pages repeat them, defaults included. */
   urlDates: Partial<Record<DateParameter, WallTime>>;
   /** The same parameters have the same bounds until then, in milliseconds since 1970. */
   validUntilMs: number;
@@ -158,7 +158,7 @@ export function modifiedAfterBound(text: unknown, nowMs: number) {
   return { utc, validUntilMs: isAbsolute ? Number.POSITIVE_INFINITY : nowMs + SECOND_MS };
 }
 
-/** As stored; start and end are `''` in an event without dates. */
+/** The times as stored; start and end are `''` in an event without dates. */
 type EventTimes = Pick<EventRecord, 'start' | 'end' | 'timezone' | 'allDay'>;
 
 /**

@@ -117,7 +117,7 @@ export async function prepareLinked(
   return async () => {
     // First the image: `findDuplicate` compares its id. A new upload is the image of no other venue.
     Object.assign(fields, await imageField(write));
-    // Only now: an earlier item of the body may have created the same venue.
+    // `findDuplicate` only now: an earlier item of the body may have created the same venue.
     return (await findDuplicate(write, fields)) ?? save(write, fields);
   };
 }

@@ -180,7 +180,7 @@ export interface RequestImages {
 
 /** A create with an `Idempotency-Key`, which this gateway has claimed: no other may run the same create meanwhile. */
 export interface KeyedCreate {
-  /** Of the record that the key stands for. A new venue in the body of an event is another one. */
+  /** The kind of the record that the key stands for: `event`, also if the body has a new venue. */
   kind: Kind;
   /** The CMS stores it with the record, so that a retry finds the record. */
   creationKey: string;
@@ -201,11 +201,11 @@ export interface RequestContext {
   /** The address of the API namespace under which the client called. */
   baseUrl: string;
   requestId?: string | undefined;
-  /** Of a create or update. */
+  /** In a create or update. */
   images?: RequestImages;
-  /** Of a create or update: each step adds what it created in the CMS, for the error of a later one. */
+  /** In a create or update: each step adds what it created in the CMS, for the error of a later one. */
   created?: CreatedRecord[];
-  /** Of a write of an event: check all, say what would be written, and write nothing. */
+  /** In a write of an event: check all, say what would be written, and write nothing. */
   isDryRun?: boolean;
   keyedCreate?: KeyedCreate;
 }

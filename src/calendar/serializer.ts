@@ -54,7 +54,7 @@ export interface SerializeOptions {
 const newBudget = () => ({ characters: 1_000_000 });
 type Budget = ReturnType<typeof newBudget>;
 
-/** Of the properties that every record has, in JSON. */
+/** The length in JSON of the properties that every record has. */
 const CHARACTERS_PER_RECORD = 500;
 
 const TAXONOMIES: Record<TermKind, string> = { category: 'calendar_events_cat', tag: 'post_tag' };
@@ -141,7 +141,7 @@ function jsonLdOf(record: EventRecord, audience: Audience, offer: Offer | undefi
   });
 }
 
-/** Nothing for an event that only the CMS has. */
+/** `source` and `also_at`. An event that only the CMS has gets neither. */
 function sourceProperties(id: number, { services }: Audience): JsonObject {
   const { source, alsoAt } = sourcesOf(services.replica.db, id);
   return { ...(source !== undefined && { source }), ...(alsoAt.length > 0 && { also_at: alsoAt }) };

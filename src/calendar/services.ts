@@ -23,7 +23,7 @@ export interface Services {
   cms: Cms;
   mapping: Mapping;
   sync: Sync;
-  /** Of costs without a currency, on a site without one. */
+  /** The currency of costs that name none, on a site that names none. */
   defaultCurrency: Config['cost'];
   permissions: Permissions;
   /** Ids by kind and slug: `event folk-night` -> 12. */

@@ -17,7 +17,7 @@ export const MAX_UNPUBLISHED_DATABASES = 8;
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;
 const SMALL_PAGE = 10;
-/** Of all callers. */
+/** Of the databases of all callers together. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Records that are written to the database in one turn of the event loop. */
 const RECORDS_PER_TURN = 20;

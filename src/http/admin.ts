@@ -146,7 +146,7 @@ function parseChanges(body: Buffer): ReportedChange[] | undefined {
   }
 }
 
-/** As `src/cms/payload/ids.ts` serves them. Digits alone are a number. */
+/** A text id, as `src/cms/payload/ids.ts` serves it. Digits alone are a number. */
 const TEXT_ID = /^(?!\d+$)[^,\p{Cc}\p{Cs}]{1,200}$/u;
 
 function isChange(value: unknown): value is ReportedChange {

@@ -62,7 +62,7 @@ type AuthResult =
 export class Authenticator {
   readonly #cms: Pick<Cms, 'account' | 'readLogin'>;
   readonly #logins: Pick<LoginLimit, 'start'>;
-  /** With the bytes themselves, Node would prepare them again for each request. */
+  /** A `KeyObject`: Node would make one of plain bytes again for each request. */
   readonly #hashKey = createSecretKey(randomBytes(32));
   readonly #results: LRUCache<string, Promise<AuthResult>>;
 

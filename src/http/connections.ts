@@ -12,7 +12,7 @@ export interface ConnectionOptions {
   isProxy?: ((address: string) => boolean) | undefined;
 }
 
-/** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
+/** The most that a network may have left to receive: who asks for large lists and reads none gets no more. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /**
  * Shutdown begins after ten turns of the event loop without a new connection or request, and after a thousand new ones

@@ -25,7 +25,7 @@ const CLOCK = {
  *   two seconds ago           one at once              one at once
  */
 export type PollForRequest = (options: {
-  /** It resolves with false after this time, or on the signal. */
+  /** The promise resolves with false after this time, or on the signal. */
   maxMs: number;
   signal?: AbortSignal;
   mayBeRecent?: boolean;
@@ -59,10 +59,10 @@ export const MIN_VERSION_HEADER = 'x-calendar-min-version';
 
 /** The longest wait for the entries of other gateways, and then for a poll. */
 const MAX_WAIT_MS = 2000;
-/** The id of an entry; `+`: and changes that other gateways have not been told yet. Only a poll shows them those. */
+/** The id of an entry. `+`: and changes that no entry names yet; only a poll shows these to other gateways. */
 const TOKEN = /^(\d{1,15}-\d{1,10})(\+?)$/;
 
-/** With several gateways: of every response. */
+/** With several gateways every response has these headers. */
 export function consistencyHeaders(peers: PeersPort | undefined): Record<string, string> {
   if (!peers) return {};
   const { id, isTold } = peers.consistencyToken();

@@ -61,7 +61,7 @@ interface EndpointRequest {
   isDryRun?: boolean;
 }
 
-/** These describe the API, not the records of a site. */
+/** Operations that describe the API, not the records of a site. */
 const DESCRIPTIONS: ReadonlySet<Operation> = new Set(['describe', 'document']);
 
 const PATTERNS = { id: '(\\d+)', slug: '([^/]+)' };

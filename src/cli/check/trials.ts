@@ -73,7 +73,7 @@ function customFieldsOf(records: SampledRecords, { kind, customFields }: KindMap
 const knownValue = (records: SampledRecords, kind: Kind, property: string): unknown[] =>
   (records[kind] ?? []).flatMap(({ record }) => valueIn(record, property.split('.')) || []).slice(0, 1);
 
-/** None for a field that is not tried: there is no record to link to. */
+/** The values to try; none for a field of links without a record to link to. */
 function trialValues(records: SampledRecords, timezone: string, name: string, field: Field): readonly unknown[] {
   const { key, type, empty, words } = field;
   if (key in TOGETHER) return [TOGETHER[key]];

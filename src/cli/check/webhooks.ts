@@ -1,4 +1,4 @@
-// The check of webhooks: `check --write` listens on the gateway's admin port for those that its writes cause.
+// The check of webhooks: `check --write` listens on the gateway's admin port for the webhooks that its writes cause.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';

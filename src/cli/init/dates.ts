@@ -66,7 +66,7 @@ export function proposeDates(fields: readonly SiteField[], decisions: DateDecisi
   return { startField, start, end, assumed };
 }
 
-/** By its values; without values, by its name. */
+/** Judges a field by its values; without values, by its name. */
 function isDate({ values, type, path }: SiteField, decisions: DateDecisions): boolean {
   if (values.length > 0) return inferDate(values, decisions) !== undefined;
   const isNamed = ['start_date', 'end_date', 'date'].some((name) => likeness(path, name) > 0);
