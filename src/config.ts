@@ -315,7 +315,7 @@ function parse(text: string, { types, fileVariable }: (typeof SETTINGS)[number])
   return parts.filter((part) => part !== '');
 }
 
-/** A text that is no JSON stays one, which the schema rejects. The error of `JSON.parse` would quote it. */
+/** A text that is no JSON stays a text, which the schema rejects. The error of `JSON.parse` would quote it. */
 function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);

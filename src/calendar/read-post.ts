@@ -51,7 +51,7 @@ async function readPost<K extends PostKind>(kind: K, id: number, request: ApiReq
 
 /**
  * The JSON of a post that the actor has written, or that they may read, with the unpublished venues, organizers and
- * images that the CMS shows them. If the CMS fails to send these, they are left out: the response is about the post.
+ * images that the CMS shows the actor. If the CMS fails, these are left out: the response is about the post.
  */
 export async function asActorSees(
   record: EventRecord | LinkedRecord,
@@ -125,7 +125,7 @@ async function unlock<K extends PostKind>(
  * A post that the replica lacks, from the CMS:
  *
  *   the actor may read it             the record
- *   an event that is in the trash     `noLongerAvailable`: the CMS hides it as a draft, but the journal remembers it
+ *   an event that is in the trash     `noLongerAvailable`: the CMS hides it like a draft, the journal remembers it
  *   hidden, as a draft is             `notAccessible`
  *   missing                           the error of `missingPost`
  *   the actor may cause no call       `unknownId`, or `noLongerAvailable`
@@ -192,8 +192,8 @@ export async function existingTermIds(kind: TermKind, ids: readonly number[], re
 }
 
 /**
- * Which of these records, all of which the replica lacks, exist in the CMS. For an actor who may not cause a call none
- * does: a visitor's guesses must not keep the CMS busy.
+ * Which of these records, all of which the replica lacks, exist in the CMS. None if the actor may not
+ * cause a call: a visitor's guesses must not keep the CMS busy.
  */
 async function findInCms(kind: Kind, ids: readonly number[], request: ApiRequest): Promise<readonly number[]> {
   const { cmsRecords, mapping, lookupLimit } = request.services;
@@ -215,7 +215,7 @@ async function findInCms(kind: Kind, ids: readonly number[], request: ApiRequest
   return (await lookupLimit.lookUp(request.actor, () => read().catch(ifRejected(whenRejected)))) ?? [];
 }
 
-/** `Folk Night`: `folk night`, and `folk-night`, which it would get as a title. */
+/** The slugs of `Folk Night`: `folk night`, and `folk-night`, which a post with this title gets. */
 export const slugsOf = (text: string): string[] => [
   ...new Set([slugKey(text), slugKey(text.trim().replace(/[\s.+-]+/g, '-'))]),
 ];

@@ -34,7 +34,7 @@ import { shownCustomFields } from './custom-fields.ts';
 import { eventJsonLd, organizerJsonLd, venueJsonLd, withoutEmpty } from './json-ld.ts';
 import type { ApiRequest } from './services.ts';
 
-/** Whom the response is for. Every link in it starts with the `baseUrl` of the request. */
+/** Whom the response is for. Every link in the response starts with the `baseUrl` of the request. */
 export interface Audience extends Pick<ApiRequest, 'services' | 'baseUrl'> {
   /** Has the records that a response shows within others: those that the public sees, or those that the actor sees. */
   visible: VisibleRecords;

@@ -12,7 +12,7 @@ import type { Database } from '../store/database.ts';
 import type { Sync } from '../sync/sync.ts';
 import { type CallContext, callOptions, type UnpublishedScope, type UnpublishedScopes } from './request.ts';
 
-/** SQLite attaches up to ten: two stay free. While requests use all of these, another caller gets 503. */
+/** SQLite attaches up to ten databases: two stay free. While requests use all eight, another caller gets 503. */
 export const MAX_UNPUBLISHED_DATABASES = 8;
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;
@@ -110,7 +110,7 @@ export class UnpublishedRecordsCache {
     for (const entry of this.#entries) if (entry.uses === 0) this.#outdate(entry);
   }
 
-  /** Closes the database if no request uses it. Otherwise the last one does (`use`). */
+  /** Closes the database if no request uses it. Otherwise the last request closes it (`use`). */
   #outdate(entry: Entry): void {
     entry.isOutdated = true;
     if (entry.uses > 0 || !this.#entries.delete(entry)) return;

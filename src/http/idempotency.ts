@@ -81,7 +81,7 @@ export class Idempotency {
     const { create, kind, request } = createRequest;
     this.#running.add(creationKey);
     let entry = claimed;
-    /** Another gateway holds the key now: what is stored of it is no longer ours. */
+    /** Another gateway holds the key now: what is stored under the key is no longer ours. */
     let isLost = false;
     /** The CMS may have received the record itself, and not only its venue or image. */
     let isSent = false;

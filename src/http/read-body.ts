@@ -56,7 +56,7 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
     try {
       await (READ_METHODS.has(ctx.method) ? parseRead : parseWrite)(ctx, async () => undefined);
     } catch (error) {
-      // Of a body that is too large the parser leaves the rest, and the next request of the connection is behind it.
+      // The parser leaves the rest of a body that is too large. The connection's next request comes after that rest.
       ctx.req.unpipe().resume();
       throw error;
     }

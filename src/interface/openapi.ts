@@ -101,7 +101,7 @@ function statuses(operation: Operation, kind: Kind | undefined, { complete }: Op
   return [...new Set([...own, 401, 429, 503, ...ofWrites])].sort((a, b) => a - b);
 }
 
-/** The status codes of the operation itself. For what the original has they are those of its document. */
+/** The status codes of the operation itself. Operations of the original have those of its document. */
 function ownStatuses(operation: Operation, kind: Kind | undefined): number[] {
   if (operation === 'document') return [200];
   if (operation === 'changes') return [200, 400, 410];

@@ -127,7 +127,7 @@ export const cmsDate: CodecDefinition<never> = {
   }),
 };
 
-/** Of a CMS that stores instants (`2027-05-01T17:30:00.000Z`). Only `CMS_RULES` names it, mapping.schema.json not. */
+/** The dates of a CMS that stores instants (`2027-05-01T17:30:00.000Z`). Only `CMS_RULES` names this codec. */
 export const instant: CodecDefinition<never> = {
   fits: ['site-time', 'utc-time'],
   create: (_options, { field: { type } }) => {
