@@ -18,7 +18,7 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; re
     validate: isWebAddress,
     reason: 'must be a URL that begins with http:// or https://, without spaces, user and password',
   },
-  // Of a site: addresses are made of it by appending to it.
+  // The address of a site: the gateway appends paths to it.
   'base-address': {
     validate: (text) => isWebAddress(text) && !/[?#]/.test(text),
     reason: 'must be a URL that begins with http:// or https://, without spaces, user, password, query and fragment',
@@ -28,8 +28,8 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; re
     reason: 'must be the URL of a host, such as redis://cache:6379',
   },
   network: {
-    // `isIP` checks the address of `10.0.0.0/8`, because `ipaddr.js` would read `010.0.0.0/8` as 8.0.0.0/8. It gets
-    // `0.0.0.0/0` as a whole, and refuses it, because `proxy-addr` throws at that.
+    // `isIP` checks the address of `10.0.0.0/8`, because `ipaddr.js` would read `010.0.0.0/8` as 8.0.0.0/8. The pattern
+    // does not cut off `/0`, so that `isIP` refuses `0.0.0.0/0`: `proxy-addr` throws at that.
     validate: (text) => isIP(text.replace(/\/0*[1-9]\d*$/, '')) > 0 && (isIP(text) > 0 || ipaddr.isValidCIDR(text)),
     reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
   },
@@ -162,7 +162,7 @@ function readLayer(path: string): JsonObject {
 /** Throws `ConfigError` for the first key that the schema rejects. */
 function check(layer: JsonObject, locationOf: (key: string) => string): void {
   if (validate(layer)) return;
-  // The last one: Ajv puts the errors of the parts of a "oneOf" before its own, "must match exactly one schema".
+  // The last error: Ajv puts the errors of the parts of a "oneOf" before its own, "must match exactly one schema".
   const error = validate.errors!.at(-1)!;
   const path = error.instancePath.slice(1).replaceAll('/', '.');
   const { description = '', properties = {} } = error.parentSchema as Rule;
@@ -271,7 +271,6 @@ export function readEnvironment(env: NodeJS.ProcessEnv, warn: (message: string) 
     const isOurs = variable.startsWith(PREFIX) && variable !== CONFIG_FILE_VARIABLE && !isServiceLink(variable, value);
     if (isOurs && value !== '') given.set(variable, value);
   }
-  /** With the values as the schema wants them. */
   const assignments = SETTINGS.flatMap((setting) => {
     const { key, variable, fileVariable } = setting;
     const text = given.get(variable);
@@ -316,7 +315,7 @@ function parse(text: string, { types, fileVariable }: (typeof SETTINGS)[number])
   return parts.filter((part) => part !== '');
 }
 
-/** A text that is no JSON stays one, which the schema rejects. The error of `JSON.parse` would quote it. */
+/** A text that is no JSON stays a text, which the schema rejects. The error of `JSON.parse` would quote it. */
 function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -141,7 +141,7 @@ export class Gateway {
     };
     this.#mapping = loadMapping(config.mapping);
     this.#replicaFile = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
-    // Called later, when `#current` is there. With a complete replica from disk nobody waits for a source that is slow.
+    // Called later, when `#current` is set. With a complete replica from disk nobody waits for a source that is slow.
     const areSourcesRead = () => this.#current.sync.state().complete || this.#current.sources.isRead();
     const idMapFile = this.#replicaFile && `${this.#replicaFile}.ids`;
     this.#openedCms = openCms(config, this.#mapping, this.#observe, idMapFile, areSourcesRead);
@@ -233,7 +233,7 @@ export class Gateway {
       // The last word is `visitor` or `account`. Of Payload the id of its id map follows at once: `visitor81`.
       identity: `${siteUrlOf(config)} ${mapping.name} ${mappingFingerprint(mapping)} ${readAs}${idMapId}`,
       renderedBytes: config.cache.recordBytes,
-      // After the call that noticed the damage has failed.
+      // `setImmediate`: the call that noticed the damage fails first.
       onDamage: (reason) => setImmediate(() => this.#replaceReplica(reason)),
       onChanged: peers && ((records) => peers.changed(records)),
     });
@@ -346,7 +346,7 @@ export class Gateway {
     const { peers, sync } = this.#current;
     const { cms } = this.#openedCms;
     const records = changes.flatMap(({ collection, id: cmsId, trashed: isTrashed }) => {
-      // The CMS has a name of its own for the images. In keys of the cluster they are `media`.
+      // Webhooks name the images as the CMS does, such as `pictures`. `kindOfCollection` knows them as `media` alone.
       const isImage = collection === this.#mapping.imageCollection;
       const kind = isImage ? 'image' : kindOfCollection(this.#mapping, collection);
       const id = kind ? cms.gatewayId(specOf(this.#mapping, kind)!, cmsId) : 0;

@@ -23,19 +23,8 @@ import type { Replica } from '../store/replica.ts';
 import type { ChangedRecord } from '../sync/poll.ts';
 import type { Sync } from '../sync/sync.ts';
 import { unmappedToApiError } from './cms-errors.ts';
+import type { PeersPort } from './peers-port.ts';
 import { type CallContext, callOptions, type RequestContext, writableMapping } from './request.ts';
-
-export interface PeersPort {
-  /**
-   * Tells the peers that these records have changed, while `read` reads them again here. Resolves with the result of
-   * `read` once Redis has the entry, or at once while Redis is away.
-   */
-  tell<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T>;
-  /** The state that this gateway's responses show now. `isTold`: the peers have been told of all of it. */
-  consistencyToken(): { id: string; isTold: boolean };
-  /** Whether this gateway shows, within the time and before the abort, what its peers have told until this id. */
-  reaches(id: string, withinMs: number, signal: AbortSignal): Promise<boolean>;
-}
 
 /** The key that the companion plugin stores with a new record. Throws 409 if another gateway has taken over. */
 async function creationKeyFor({ keyedCreate }: RequestContext, kind: Kind): Promise<string> {
@@ -75,8 +64,8 @@ export class CmsRecords {
   }
 
   /**
-   * The sync fetches the published ones that the replica lacks, such as one of the last seconds. Not all callers wait,
-   * so that the promise never rejects: a damaged replica throws before there is one.
+   * The sync fetches the published records that the replica lacks, such as one of the last seconds. The promise never
+   * rejects, because `findBySlug` does not wait for it. If the replica is damaged, `getRecord` throws here, at once.
    */
   #fetchUnknown(kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<unknown> {
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
@@ -168,7 +157,7 @@ export class CmsRecords {
     return { record: this.#pickOccurrence(kind, id, cmsRecord, this.#toRecord(kind, cmsRecord)), cmsRecord };
   }
 
-  /** Reads the published records with these ids, a page per call. Resolves with the ids of those that there are. */
+  /** Reads the published records with these ids, a page per call. Resolves with the ids that exist. */
   async readMany(kind: Kind, ids: readonly number[], request: CallContext): Promise<number[]> {
     const found: CmsRecord[] = [];
     for (let from = 0; from < ids.length; from += this.#parts.cms.maxPageSize) {
@@ -199,8 +188,8 @@ export class CmsRecords {
     const body = await this.bodyOf(kind, undefined, fields, request);
     const call = callOptions(request);
     const creationKey = await creationKeyFor(request, kind);
-    // WordPress inserts a record before it checks terms and meta, and keeps it if it then refuses these: `written` is
-    // not `no`. A CMS that did not answer is not asked again: the error says that the outcome is unknown.
+    // Called when the CMS refuses the create. WordPress inserts a record before it checks terms and meta, and keeps the
+    // record if it refuses these: then `written` is not `no`.
     const noteInserted = async (rejection: CmsRejected): Promise<never> => {
       if (rejection.written !== 'no') {
         const { id } = await this.findCreated(kind, creationKey, request).catch(() => ({ id: undefined }));
@@ -208,9 +197,9 @@ export class CmsRecords {
       }
       throw rejection;
     };
-    const created = await this.#parts.cms
-      .create(kindMapping, body, { ...call, creationKey })
-      .catch(ifRejected(noteInserted));
+    // If the CMS does not answer, the error says that the outcome is unknown: `noteInserted` is not called.
+    const creating = this.#parts.cms.create(kindMapping, body, { ...call, creationKey });
+    const created = await creating.catch(ifRejected(noteInserted));
     const id = Number(created.id);
     request.created?.push({ kind, id });
     // The Events Calendar fills its tables of dates, which its own pages read, only when an existing event is saved:

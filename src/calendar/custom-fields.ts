@@ -53,7 +53,7 @@ export function customFieldCondition(mapping: Mapping, kind: PostKind, sent: unk
   return condition;
 }
 
-/** As responses show them, in the order of the mapping. Undefined without any. */
+/** The custom fields as responses show them, in the order of the mapping. Undefined without any. */
 export function shownCustomFields(mapping: Mapping, { kind, customFields = {} }: PostRecord): JsonObject | undefined {
   const shown = [...customFieldsOf(mapping, kind)].flatMap(([name, { label }]) => {
     // A name such as `constructor` is no value of its own.

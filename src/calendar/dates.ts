@@ -32,7 +32,7 @@ const SWITCH_DEFAULTS_OFF = ['starts_before', 'starts_after', 'ends_before', 'en
 
 interface DateWindow {
   bounds: DateBound[];
-  /** As the URLs of the list's pages repeat the dates, defaults included. */
+  /** The dates as the URLs of the list's pages repeat them, defaults included. */
   urlDates: Partial<Record<DateParameter, WallTime>>;
   /** The same parameters have the same bounds until then, in milliseconds since 1970. */
   validUntilMs: number;
@@ -96,7 +96,7 @@ function sentBound(name: DateParameter, text: string, options: WindowOptions): B
   const wall = strict
     ? parseWallTimeIn(name, text, options)
     : widenToDay(name, timeOnDay(name, text, options), dayStarts);
-  // It never moves.
+  // A date with a year never moves.
   if (ABSOLUTE.test(text)) return { wall, periodMs: DAY_MS };
   // `today` moves at midnight. `now` moves each second; `+1 week` too, if it is not the whole day.
   return { wall, periodMs: RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS };
@@ -128,9 +128,9 @@ function readDate(name: string, text: string, clock: Clock): PhpDate {
 /**
  * A time on the day that a bound means:
  *
- *   2027-05-01 23:00            2027-05-01, as written
- *   2027-05-01T23:00-05:00      2027-05-02, in UTC; a Unix time too
- *   today, 0                    on the site's clock
+ *   0, today                              today, on the site's clock
+ *   1809230400, 2027-05-01T23:00-05:00    2027-05-02, in UTC
+ *   2027-05-01 23:00                      2027-05-01, as written
  */
 function timeOnDay(name: string, text: string, { nowMs, zone }: Clock): WallTime {
   const seconds = parseUnixSeconds(text);
@@ -150,7 +150,7 @@ export function parseWallTimeIn(name: string, text: string, { nowMs, zone }: Clo
   return wallAt(seconds !== undefined ? seconds * SECOND_MS : readDate(name, text, { nowMs, zone }).epochMs, zone);
 }
 
-/** The instant of `modified_after`, in UTC if it names no zone, as `modified_utc`. The same until `validUntilMs`. */
+/** `modified_after` in UTC; a text that names no zone is in UTC, as `modified_utc`. The same until `validUntilMs`. */
 export function modifiedAfterBound(text: unknown, nowMs: number) {
   if (text === undefined) return { utc: undefined, validUntilMs: Number.POSITIVE_INFINITY };
   const utc = parseWallTimeIn('modified_after', String(text), { nowMs, zone: utcZone });
@@ -158,7 +158,7 @@ export function modifiedAfterBound(text: unknown, nowMs: number) {
   return { utc, validUntilMs: isAbsolute ? Number.POSITIVE_INFINITY : nowMs + SECOND_MS };
 }
 
-/** As stored; start and end are `''` in an event without dates. */
+/** The times as stored; start and end are `''` in an event without dates. */
 type EventTimes = Pick<EventRecord, 'start' | 'end' | 'timezone' | 'allDay'>;
 
 /**
@@ -178,7 +178,7 @@ export function eventTimes(
     text === undefined ? (stored ?? '') : parseWallTimeIn(name, text, { nowMs: site.nowMs, zone });
   let start = read('start_date', sent.start, before?.start);
   let end = read('end_date', sent.end, before?.end);
-  // An event that the CMS has without an end ends when it starts, also after a start that is later.
+  // An event that the CMS has without an end ends when it starts, also if the start moves to a later time.
   if (before && sent.end === undefined && before.end === before.start && end < start) end = start;
   if (start === '' && sent.end !== undefined) throw invalidParam('start_date', 'The event has no start yet.');
   if (allDay && start !== '') {
@@ -186,8 +186,7 @@ export function eventTimes(
     end = endOfDay(end, site.dayStarts);
   }
   const isSent = sent.start !== undefined || sent.end !== undefined;
-  if (isSent && end < start) {
+  if (isSent && end < start)
     throw invalidParam(sent.end === undefined ? 'start_date' : 'end_date', 'The end lies before the start.');
-  }
   return { start, end, timezone, allDay };
 }

@@ -15,7 +15,7 @@ import type { PostWrite } from './write-post.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 const MAX_CANDIDATES = 200;
-/** Of titles and descriptions of candidates. The search ends there, as if there were no duplicate. */
+/** The search ends after this much of titles and descriptions of candidates, as if there were no duplicate. */
 const MAX_COMPARED_CHARACTERS = 400_000;
 
 /** Sent and rendered text compare equal: `It's  <b>Jazz</b>` and `It&#8217;s Jazz` both give `it's jazz`. */
@@ -95,7 +95,7 @@ function differs(services: Services, record: LinkedRecord, sent: Fields, fields:
   if (sent.status === undefined || !counts('status')) return false;
   // No record in the trash is used again.
   if (sent.status === 'trash') return true;
-  // Of what a contributor publishes `fields` has `pending`.
+  // When a contributor sends `publish`, `fields` has `pending`.
   const isSameStatus = [sent.status, fields.status].includes(record.status);
   // The CMS stores `future` for what is published on a day to come.
   const isScheduled = date !== undefined && fields.status === 'publish' && record.status === 'future';

@@ -34,8 +34,8 @@ export const events = {
     if (request.isDryRun) return dryRunResult('create', checked, input);
     const fields = await createTargets(write, checked);
     const created = await save(write, fields);
-    // As The Events Calendar does, a sticky event is saved a second time, so that its `modified` is now. Of any other,
-    // WordPress sets `modified` to the publication date that was sent.
+    // WordPress sets `modified` of a new event to the publication date that was sent. A sticky event is saved a second
+    // time, as The Events Calendar does: its `modified` is now.
     const needsSecondSave = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
     const record = needsSecondSave ? await save({ ...write, stored: created }, { sticky: true }) : created;
     return { status: 201, body: await asActorSees(record, request, { unlocked: true }) };
@@ -70,7 +70,7 @@ const TARGET_FIELDS = Object.values(FIELDS.event).flatMap(({ key, targetKind }) 
 );
 
 /**
- * The id of a record that the event will link, or what resolves with it and creates the record if there is none:
+ * The id of a record that the event will link, or a function that finds or creates the record and resolves with its id:
  * `venue: [12, { venue: 'New' }]` gives a number and a function.
  */
 type Target = number | (() => Promise<number>);
@@ -121,7 +121,7 @@ async function targetsOf({ input, request }: PostWrite<'event'>): Promise<Target
   return targets;
 }
 
-/** The fields, with the ids of the targets and of the image. Creates the targets that are missing, and uploads it. */
+/** Creates the targets that are missing, and uploads the image. Resolves with the fields, and the ids of all these. */
 async function createTargets(write: PostWrite<'event'>, { fields, targets }: CheckedFields) {
   const links: Partial<Record<TargetField, number[]>> = {};
   for (const [field, ofField] of Object.entries(targets)) {
@@ -139,7 +139,7 @@ function dryRunResult(would: 'create' | 'update', { fields, targets }: CheckedFi
     ofField.map((target) => (typeof target === 'number' ? target : 'new')),
   ]);
   const values: Record<string, unknown> = { ...fields, ...Object.fromEntries(linked) };
-  // The checked fields lack both: an image is uploaded later, and the trash is a step of its own.
+  // `fields` has no image, which is uploaded later, and no `trash`, which is a step of its own.
   if (byField.image !== undefined) values.image = byField.image;
   if (byField.status === 'trash') values.status = 'trash';
   const named = Object.entries(FIELDS.event).flatMap(([name, { key }]) => (key in values ? [[name, values[key]]] : []));
@@ -170,8 +170,8 @@ function plainFieldsOf({ input: { byField } }: PostWrite<'event'>): Partial<Even
 }
 
 /**
- * `checkWrite` needs ids, and a new record has none: it gets a negative one. `[12, () => ...]` gives `[12, -2]`. A link
- * table has no entry for it and would refuse it: a field with such a table and a new record is left out.
+ * `checkWrite` needs ids. A new record has none, and gets a negative one: `[12, () => ...]` gives `[12, -2]`. A link
+ * table would refuse a negative id: a field with a link table and a new record is left out.
  */
 function targetsWithPlaceholders({ mapping }: Services, targets: Targets): Partial<EventFields> {
   const { linkFields } = mapping.kinds.event;
@@ -226,7 +226,7 @@ async function prepareTerms(kind: TermKind, items: unknown[], request: ApiReques
       if (existing.has(term)) targets.push(term);
       continue;
     }
-    // It looks again: an earlier item may have created the term by then, under another spelling of its name.
+    // `create` looks again: an earlier item may have created the term by then, under another spelling of its name.
     const create = async () => siteTerm(services, kind, term) ?? createTerm(kind, term, request);
     targets.push(siteTerm(services, kind, term) ?? create);
   }
@@ -246,7 +246,7 @@ async function createTerm(kind: TermKind, name: string, request: ApiRequest): Pr
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.existingId === undefined)
       throw cmsToApiError(error, { kind, parametersAt: () => [{ name: PLURALS[kind] }] });
-    // The replica may lack the term, which the response shows from there: this reads it.
+    // The response shows the term from the replica. If the replica lacks the term, `existingTermIds` reads it.
     await existingTermIds(kind, [error.existingId], request);
     return error.existingId;
   }

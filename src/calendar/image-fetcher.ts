@@ -24,7 +24,7 @@ const MAX_FILENAME_LENGTH = 80;
 /** @param get replaced by tests, whose images are on this machine or only in memory */
 export function createImageFetcher(get = getPublic) {
   let reservedBytes = 0;
-  /** By account. */
+  /** The number of running fetches, by account. */
   const running = new Map<number, number>();
   return {
     /**

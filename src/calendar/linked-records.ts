@@ -107,8 +107,8 @@ export async function prepareLinked(
   if (String(input.byField.title ?? '').trim() === '') throw couldNotCreate(kind);
   const fields = await fieldsOf(write);
   const isWritable = request.services.mapping.kinds[kind]?.readOnly === false;
-  // Where nobody can write venues, an event can still link one that exists. For a new one `checkWrite` throws 403, also
-  // for one with an image: only an upload could tell whether it exists.
+  // Where nobody can write venues, an event can still link one that exists. For any other one `checkWrite` throws 403,
+  // and for every one with an image: only an upload could tell whether the venue exists.
   if (!isWritable && isEmpty(input.byField.image)) {
     const known = await findDuplicate(write, fields);
     if (known) return async () => known;
@@ -117,7 +117,7 @@ export async function prepareLinked(
   return async () => {
     // First the image: `findDuplicate` compares its id. A new upload is the image of no other venue.
     Object.assign(fields, await imageField(write));
-    // Only now: an earlier item of the body may have created the same venue.
+    // `findDuplicate` only now: an earlier item of the body may have created the same venue.
     return (await findDuplicate(write, fields)) ?? save(write, fields);
   };
 }

@@ -100,11 +100,11 @@ export const listResponse = (
       return find(access);
     };
     const page = await findWithImages();
-    // Of the state in which the page was found: it may change while the list waits for a slot.
+    // The version in which the page was found: the records may change while the list waits for a slot.
     const { version } = page.visible;
     const response = await withSlot(caller, () => runInTurns(page.visible, version, build(page, request)));
     if (response !== undefined) return response;
-    // Needs no slot: those bound how many lists are half built at a time, and this one is built without a pause.
+    // Needs no slot: slots bound how many lists are half built at a time, and this list is built without a pause.
     return runInOneTurn(build(await findWithImages(), request));
   });
 
@@ -117,7 +117,7 @@ function* responseSteps(listPage: ListPage, request: ApiRequest): Steps<ApiRespo
   const rest = { ...pageUrls(listPage, request.baseUrl), total, total_pages: pages };
   const items = yield* listItems(listPage, request);
   const bytes = items.map((item) => item.bytes);
-  // At which all items were read: if it changes meanwhile, `runInTurns` gives up and `listResponse` begins again.
+  // All items were read at this version: had it changed meanwhile, `runInTurns` would have given up.
   const replicaVersion = request.services.replica.version;
   return {
     status: 200,
@@ -161,7 +161,7 @@ const namesInUrl = (kind: Kind): string[] =>
   LIST_PARAMETERS[kind].map(({ name }) => name).sort((a, b) => placeInUrl(a) - placeInUrl(b));
 const NAMES_IN_URL = new Map(KINDS.map((kind) => [kind, namesInUrl(kind)]));
 
-/** The URL of a page, and of the next and the previous one: these end with `page`, which that of page 1 lacks. */
+/** The URLs of a page, the next and the previous one. The last two end with `page=2`; that of page 1 has no `page`. */
 export function pageUrls(
   { kind, urlValues, page: { number, limit }, total }: Pick<ListPage, 'kind' | 'urlValues' | 'page' | 'total'>,
   baseUrl: string,

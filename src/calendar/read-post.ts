@@ -51,7 +51,7 @@ async function readPost<K extends PostKind>(kind: K, id: number, request: ApiReq
 
 /**
  * The JSON of a post that the actor has written, or that they may read, with the unpublished venues, organizers and
- * images that the CMS shows them. If the CMS fails to send these, they are left out: the response is about the post.
+ * images that the CMS shows the actor. If the CMS fails, these are left out: the response is about the post.
  */
 export async function asActorSees(
   record: EventRecord | LinkedRecord,
@@ -86,7 +86,7 @@ export async function singlePost(kind: PostKind, id: number, input: Input, reque
   const rendered = isPlain ? findRendered(kind, id, audience, 'single') : undefined;
   if (rendered) return singleResponse(rendered);
   const { record, unlocked } = await readPost(kind, id, request, { password, editing });
-  // Only a record of the replica is cached. When the CMS deletes any other, no change of the replica would tell it.
+  // A record that only the CMS has is not cached: when the CMS deletes the record, the replica does not change.
   const shared = isPlain ? getRecord(db, kind, id) : undefined;
   if (shared) {
     const json = serialize(shared, audience, { single: true });
@@ -125,8 +125,8 @@ async function unlock<K extends PostKind>(
  * A post that the replica lacks, from the CMS:
  *
  *   the actor may read it             the record
+ *   an event that is in the trash     `noLongerAvailable`: the CMS hides it like a draft, the journal remembers it
  *   hidden, as a draft is             `notAccessible`
- *   an event that is in the trash     `noLongerAvailable`: the CMS hides it too, but the journal remembers it
  *   missing                           the error of `missingPost`
  *   the actor may cause no call       `unknownId`, or `noLongerAvailable`
  */
@@ -139,9 +139,8 @@ async function lookUpPost<K extends PostKind>(kind: K, id: number, request: ApiR
     if (error.status !== 404 || error.kind === 'no-collection') throw error;
     throw await missingPost(kind, id, request);
   };
-  const record = await lookupLimit.lookUp(request.actor, () =>
-    readAsActor(kind, id, request).catch(ifRejected(refuse)),
-  );
+  const read = () => readAsActor(kind, id, request).catch(ifRejected(refuse));
+  const record = await lookupLimit.lookUp(request.actor, read);
   if (record) return record;
   throw isTrashed() ? noLongerAvailable() : unknownId(kind, id);
 }
@@ -157,7 +156,7 @@ export async function missingPost(kind: PostKind, id: number, request: ApiReques
   return unknownId(kind, id);
 }
 
-/** As its editor, if the actor may edit the kind and the CMS agrees; else as someone who only reads it. */
+/** The post as its editor sees it, if the actor may edit the kind and the CMS agrees; else as a reader sees it. */
 async function readAsActor<K extends PostKind>(kind: K, id: number, request: ApiRequest): Promise<RecordOf[K]> {
   const { cmsRecords, permissions } = request.services;
   if (await permissions.allow('edit', kind, request.actor)) {
@@ -171,8 +170,8 @@ async function readAsActor<K extends PostKind>(kind: K, id: number, request: Api
 }
 
 /**
- * Whether the actor may learn that the record exists: of an embedded one only who sees an event that contains it. Its
- * id and slug derive from its text, so that its existence would confirm a guess.
+ * Whether the actor may learn that the record exists: an embedded record only if an event that contains it is public.
+ * The id and the slug of an embedded record derive from its text: to find one would confirm a guess.
  */
 export const mayKnow = ({ replica }: Services, kind: PostKind, id: number): boolean =>
   kind === 'event' || id < FIRST_EMBEDDED_ID || isLinkedToEvent(replica.db, kind, id);
@@ -193,8 +192,8 @@ export async function existingTermIds(kind: TermKind, ids: readonly number[], re
 }
 
 /**
- * Which of these records, all of which the replica lacks, exist in the CMS. Several cost a call for each page of them.
- * None if the actor may not cause a call: a visitor's guesses must not keep the CMS busy.
+ * Which of these records, all of which the replica lacks, exist in the CMS. None if the actor may not
+ * cause a call: a visitor's guesses must not keep the CMS busy.
  */
 async function findInCms(kind: Kind, ids: readonly number[], request: ApiRequest): Promise<readonly number[]> {
   const { cmsRecords, mapping, lookupLimit } = request.services;
@@ -208,7 +207,7 @@ async function findInCms(kind: Kind, ids: readonly number[], request: ApiRequest
     return wanted;
   };
   const whenRejected = (error: CmsRejected): readonly number[] => {
-    // WordPress refuses a post that exists, but a taxonomy as a whole, also for an id that no term has.
+    // WordPress refuses only posts that exist. Of a taxonomy it refuses every id, also one that no term has.
     if (error.status === 401 || error.status === 403) return isPostKind(kind) ? wanted : [];
     if (error.kind === 'no-collection') throw error;
     return [];
@@ -216,7 +215,7 @@ async function findInCms(kind: Kind, ids: readonly number[], request: ApiRequest
   return (await lookupLimit.lookUp(request.actor, () => read().catch(ifRejected(whenRejected)))) ?? [];
 }
 
-/** `Folk Night`: `folk night`, and `folk-night`, which it would get as a title. */
+/** The slugs of `Folk Night`: `folk night`, and `folk-night`, which a post with this title gets. */
 export const slugsOf = (text: string): string[] => [
   ...new Set([slugKey(text), slugKey(text.trim().replace(/[\s.+-]+/g, '-'))]),
 ];
@@ -242,10 +241,8 @@ async function findBySlug(kind: PostKind, slug: string, request: ApiRequest): Pr
   const noneIfRefused = (error: CmsRejected): undefined => {
     if (error.kind === 'no-collection' || error.status >= 500) throw error;
   };
-  const found = await lookupLimit.lookUp(request.actor, () =>
-    cmsRecords.findBySlug(kind, slug, request, isForStaff).catch(ifRejected(noneIfRefused)),
-  );
-  return found?.id;
+  const find = () => cmsRecords.findBySlug(kind, slug, request, isForStaff).catch(ifRejected(noneIfRefused));
+  return (await lookupLimit.lookUp(request.actor, find))?.id;
 }
 
 /** A cached id counts while its record has the slug: `folk-night` -> 12, until an editor changes the slug of 12. */

@@ -60,7 +60,7 @@ export const singleResponse = ({ bytes, etag, cacheTags }: RenderedRecord): ApiR
 export const findRendered = (kind: Kind, id: number, audience: Audience, form: Form): RenderedRecord | undefined =>
   audience.services.replica.rendered.get(formKey(form, audience), kind, id);
 
-/** Of the items of one list. Fifty events have a quarter of a megabyte; with descriptions of 100 KB, five megabytes. */
+/** The most bytes of a list. Fifty events have a quarter of a megabyte; with descriptions of 100 KB, five megabytes. */
 const MAX_LIST_BYTES = 8 * 1024 * 1024;
 
 /** The items of a list, in the order of `ids`. Those of a public list are cached. */
@@ -87,6 +87,7 @@ export function* listItems(
       const json = serialize(record, audience);
       const item = isPublic ? renderPublic(record, audience, 'item', json) : render(record, json);
       add(id, item);
+      // If the version changes during a pause, `runInTurns` does not resume: `renderPublic` keeps no outdated record.
       yield item.bytes.byteLength;
     }
   }
@@ -121,7 +122,7 @@ export function identityOfList(
   rest: JsonObject,
 ): { etag: string; cacheTags: string[] } {
   const etag = `"${contentHash(items.map((item) => item.etag).join('') + JSON.stringify(rest))}"`;
-  // A header has room for the first ones: those of the items come before those of what the items show.
+  // A header has room for the first tags: the items' own come before those of what the items show.
   const cacheTags = new Set([name, ...items.map(({ cacheTags: [own] }) => own)]);
   for (const item of items) for (const tag of item.cacheTags) cacheTags.add(tag);
   return { etag, cacheTags: [...cacheTags] };

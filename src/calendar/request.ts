@@ -1,5 +1,5 @@
-// A request of a use case: who makes it, what they may do, and the response. The permissions that the actions on each
-// collection need are cached; the CMS decides what it shows and changes.
+// A request of a use case: who makes it (`Actor`), what they may do (`Permissions`, `writableMapping`), what it carries
+// (`RequestContext`), and its response (`ApiResponse`). The CMS decides what it shows and changes.
 
 import { LRUCache } from 'lru-cache';
 import type { Account, Action, ActionPermissions, CallOptions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
@@ -35,7 +35,7 @@ export function can(actor: Actor, action: Action, permissions: ActionPermissions
   return permissions !== undefined && (actor.account?.permissions.has(permissions[action]) ?? false);
 }
 
-/** Whether the CMS probably lets the actor change this published record, for the header `Allow`. Writes ask the CMS. */
+/** Whether the CMS probably lets the actor change a published record of this author: for the header `Allow` alone. */
 export const mayEditPublished = (actor: Actor, author: number, permissions: ActionPermissions | undefined): boolean =>
   can(actor, author === actor.account?.userId ? 'editPublished' : 'editOthers', permissions);
 
@@ -85,7 +85,7 @@ export async function unpublishedScopes(
  * it read-only, or `id` is a record of a source, or an occurrence, whose dates the CMS computes from its series.
  */
 export function writableMapping<K extends Kind>(services: { mapping: Mapping }, kind: K, id = 0): KindMapping<K> {
-  // The largest stands for every longer number in a path (`parsePathId`): no record has it.
+  // `parsePathId` makes `MAX_SAFE_INTEGER` of every longer number in a path: no record has this id.
   if (id >= FIRST_SOURCE_ID && id < Number.MAX_SAFE_INTEGER) throw readOnlySource(kind);
   const mapping = services.mapping.kinds[kind] as KindMapping<K> | undefined;
   const isEmbedded = kind in services.mapping.kinds.event.embedded;
@@ -108,11 +108,11 @@ interface Parts {
 
 export class Permissions {
   readonly #parts: Parts;
-  /** By collection. They are the same for all actors. */
+  /** The permissions that the actions on a collection need, by collection: they are the same for all actors. */
   readonly #known = new LRUCache<string, ActionPermissions>({ max: KINDS.length, ttl: PERMISSIONS_TTL_MS });
   /**
-   * By account and collection, because the CMS shows them only to those who may edit it. A failed one counts as long:
-   * while the CMS hangs, only one request in five seconds waits for it.
+   * By account and collection, because the CMS shows permissions only to those who may edit the collection. A failed
+   * lookup counts as long: while the CMS hangs, only one request in five seconds waits for it.
    */
   readonly #lookups = new LRUCache<string, Promise<ActionPermissions | undefined>>({
     max: MAX_LOOKUPS,
@@ -151,7 +151,7 @@ export class Permissions {
     if (!(await this.allow(action, kind, actor))) throw forbidden('account');
   }
 
-  /** Reads them with the credentials of the service account, or else of the actor, who may edit what it may not. */
+  /** Asks the CMS as the service account; and as the actor, if that account may not edit the collection. */
   async #read(kindMapping: CollectionSpec, actor: Actor): Promise<ActionPermissions | undefined> {
     const { cms, serviceCredentials } = this.#parts;
     for (const credentials of new Set([serviceCredentials, actor.credentials])) {
@@ -180,7 +180,7 @@ export interface RequestImages {
 
 /** A create with an `Idempotency-Key`, which this gateway has claimed: no other may run the same create meanwhile. */
 export interface KeyedCreate {
-  /** Of the record that the key stands for. A new venue in the body of an event is another one. */
+  /** The kind of the record that the key stands for: `event`, also if the body has a new venue. */
   kind: Kind;
   /** The CMS stores it with the record, so that a retry finds the record. */
   creationKey: string;
@@ -201,11 +201,11 @@ export interface RequestContext {
   /** The address of the API namespace under which the client called. */
   baseUrl: string;
   requestId?: string | undefined;
-  /** Of a create or update. */
+  /** In a create or update. */
   images?: RequestImages;
-  /** Of a create or update: each step adds what it created in the CMS, for the error of a later one. */
+  /** In a create or update: each step adds what it created in the CMS, for the error of a later one. */
   created?: CreatedRecord[];
-  /** Of a write of an event: check all, say what would be written, and write nothing. */
+  /** In a write of an event: check all, say what would be written, and write nothing. */
   isDryRun?: boolean;
   keyedCreate?: KeyedCreate;
 }

@@ -34,9 +34,9 @@ import { shownCustomFields } from './custom-fields.ts';
 import { eventJsonLd, organizerJsonLd, venueJsonLd, withoutEmpty } from './json-ld.ts';
 import type { ApiRequest } from './services.ts';
 
-/** Whom the response is for. Every link in it starts with the `baseUrl` of the request. */
+/** Whom the response is for. Every link in the response starts with the `baseUrl` of the request. */
 export interface Audience extends Pick<ApiRequest, 'services' | 'baseUrl'> {
-  /** Has the records that a response shows within others: those that the public sees, or the actor too. */
+  /** Has the records that a response shows within others: those that the public sees, or those that the actor sees. */
   visible: VisibleRecords;
 }
 
@@ -54,7 +54,7 @@ export interface SerializeOptions {
 const newBudget = () => ({ characters: 1_000_000 });
 type Budget = ReturnType<typeof newBudget>;
 
-/** Of the properties that every record has, in JSON. */
+/** The length in JSON of the properties that every record has. */
 const CHARACTERS_PER_RECORD = 500;
 
 const TAXONOMIES: Record<TermKind, string> = { category: 'calendar_events_cat', tag: 'post_tag' };
@@ -121,7 +121,7 @@ function serializeEvent(record: EventRecord, audience: Audience, options: Serial
     custom_fields: (!isLocked && shownCustomFields(mapping, record)) || [],
     ...(isLocked ? {} : sourceProperties(record.id, audience)),
   };
-  // Left over from a status that was taken back: The Events Calendar does not show it either.
+  // A reason without a status is left from a status that was taken back: The Events Calendar does not show it either.
   if (stateLabel(json) === '') delete json.event_status_reason;
   if (single && !record.protected) json.json_ld = jsonLdOf(record, audience, offer);
   return json;
@@ -141,7 +141,7 @@ function jsonLdOf(record: EventRecord, audience: Audience, offer: Offer | undefi
   });
 }
 
-/** Nothing for an event that only the CMS has. */
+/** `source` and `also_at`. An event that only the CMS has gets neither. */
 function sourceProperties(id: number, { services }: Audience): JsonObject {
   const { source, alsoAt } = sourcesOf(services.replica.db, id);
   return { ...(source !== undefined && { source }), ...(alsoAt.length > 0 && { also_at: alsoAt }) };
@@ -200,9 +200,8 @@ function linkedJson(record: LinkedRecord, audience: Audience, options: Serialize
     ...values,
     ...(custom && { custom_fields: custom }),
   };
-  if (options.single) {
+  if (options.single)
     json.json_ld = record.kind === 'venue' ? venueJsonLd(record, image?.url) : organizerJsonLd(record, image?.url);
-  }
   return json;
 }
 

@@ -9,8 +9,9 @@ import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { LookupLimit, PasswordAttempts } from './anonymous-limits.ts';
-import type { CmsRecords, PeersPort } from './cms-records.ts';
+import type { CmsRecords } from './cms-records.ts';
 import type { ImageFetcher } from './image-fetcher.ts';
+import type { PeersPort } from './peers-port.ts';
 import type { Permissions, RequestContext } from './request.ts';
 import type { UnpublishedRecordsCache } from './unpublished-records.ts';
 
@@ -22,7 +23,7 @@ export interface Services {
   cms: Cms;
   mapping: Mapping;
   sync: Sync;
-  /** Of costs without a currency, on a site without one. */
+  /** The currency of costs that name none, on a site that names none. */
   defaultCurrency: Config['cost'];
   permissions: Permissions;
   /** Ids by kind and slug: `event folk-night` -> 12. */

@@ -65,7 +65,7 @@ function findPage(
     hideEmpty: values.hide_empty !== false,
     search: values.search === undefined ? undefined : String(values.search),
     include: values.include as number[] | undefined,
-    // Beside `include` it has no effect in the original.
+    // Beside `include`, `exclude` has no effect in the original.
     exclude: values.include === undefined ? (values.exclude as number[] | undefined) : undefined,
     parent: values.parent === undefined ? undefined : Number(values.parent),
     event: event === undefined ? undefined : Number(event),
@@ -76,7 +76,6 @@ function findPage(
   return { kind, ids, total, page, urlValues: { ...raw, page: undefined }, validUntilMs, visible, isPublic: true };
 }
 
-/** `id` is absent on create. */
 async function saveTerm(
   kind: TermKind,
   id: number | undefined,

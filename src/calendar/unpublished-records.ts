@@ -12,12 +12,12 @@ import type { Database } from '../store/database.ts';
 import type { Sync } from '../sync/sync.ts';
 import { type CallContext, callOptions, type UnpublishedScope, type UnpublishedScopes } from './request.ts';
 
-/** SQLite attaches up to ten: two stay free. While requests use all of these, another caller gets 503. */
+/** SQLite attaches up to ten databases: two stay free. While requests use all eight, another caller gets 503. */
 export const MAX_UNPUBLISHED_DATABASES = 8;
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;
 const SMALL_PAGE = 10;
-/** Of all callers. */
+/** Of the databases of all callers together. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Records that are written to the database in one turn of the event loop. */
 const RECORDS_PER_TURN = 20;
@@ -30,7 +30,7 @@ interface Entry {
   records: CallerDatabase;
   /** Resolves when the records of the kind are there. */
   kinds: Map<PostKind, Promise<void>>;
-  /** Requests that use it now. Without any it makes room for another caller's. */
+  /** How many requests use it now. One that no request uses is closed when another caller needs the room. */
   uses: number;
   /** After ten seconds, and when a record of its kinds has changed: the last request that uses it closes it. */
   isOutdated: boolean;
@@ -63,7 +63,7 @@ export class UnpublishedRecordsCache {
     parts.sync.onFetchChanged((kinds) => this.#forget(kinds));
   }
 
-  /** Forgets what it has of these kinds: a write, a webhook or a peer has named a record of them. */
+  /** Outdates the databases that have one of these kinds: a write, a webhook or a peer has named a record of them. */
   #forget(kinds: ReadonlySet<KindOrImage>): void {
     for (const entry of this.#entries)
       if ([...entry.kinds.keys()].some((kind) => kinds.has(kind))) this.#outdate(entry);
@@ -110,7 +110,7 @@ export class UnpublishedRecordsCache {
     for (const entry of this.#entries) if (entry.uses === 0) this.#outdate(entry);
   }
 
-  /** Closes the database if no request uses it. Otherwise the last one does (`use`). */
+  /** Closes the database if no request uses it. Otherwise the last request closes it (`use`). */
   #outdate(entry: Entry): void {
     entry.isOutdated = true;
     if (entry.uses > 0 || !this.#entries.delete(entry)) return;
@@ -198,7 +198,7 @@ async function readPage(
   }
 }
 
-/** The unpublished ones, with the occurrences of the events, and the venues and organizers that are text in them. */
+/** The unpublished records among these, with the occurrences of events, and the venues and organizers in their text. */
 function recordsFrom({ mapping, sync }: Parts, kind: PostKind, cmsRecords: readonly CmsRecord[]): PostRecord[] {
   const { read, occurrences, embedded } = mapping.kinds[kind]!;
   // The CMS may have published one of them meanwhile: then visitors' view of it counts.

@@ -67,7 +67,7 @@ interface Facts {
   cms: CmsName;
   /** The URL that answered, or the one of the API. */
   url: string;
-  /** Of a redirect: the site's address according to it. */
+  /** After a redirect: the site's address according to the redirect. */
   target: string;
 }
 

@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PeersPort } from '../calendar/cms-records.ts';
+import type { PeersPort } from '../calendar/peers-port.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { FIRST_SOURCE_ID } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';

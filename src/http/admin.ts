@@ -99,8 +99,8 @@ export function createAdmin(options: AdminOptions): RequestListener {
     const changes = parseChanges(body);
     if (!changes) return refuse('malformed', 400, 'not a webhook: {"changes": [{"collection": "events", "id": 12}]}');
     observe({ type: 'webhook', result: 'accepted' });
-    // The site does not wait for the sync. If this fails, the next poll finds the changes. A repeated webhook does no
-    // harm: the named records are read again.
+    // The site does not wait for the sync. If `onWebhook` fails, the next poll finds the changes. A repeated webhook
+    // does no harm: the named records are read again.
     options.onWebhook(changes).catch(() => undefined);
     return { status: 202, body: { accepted: changes.length } };
   }
@@ -146,7 +146,7 @@ function parseChanges(body: Buffer): ReportedChange[] | undefined {
   }
 }
 
-/** As `src/cms/payload/ids.ts` serves them. Digits alone are a number. */
+/** A text id, as `src/cms/payload/ids.ts` serves it. Digits alone are a number. */
 const TEXT_ID = /^(?!\d+$)[^,\p{Cc}\p{Cs}]{1,200}$/u;
 
 function isChange(value: unknown): value is ReportedChange {

@@ -13,6 +13,15 @@ export async function allowHeader(ctx: Pick<Context, 'state' | 'method'>, servic
   return ctx.state.actor.account ? methodsOf(ctx.state, ctx.method, services).catch(() => 'GET') : 'GET';
 }
 
+/**
+ * Of a published post or a draft, for an account that may edit posts of the kind:
+ *
+ *   the account may edit it, or any post    all methods
+ *   any other published post                GET
+ *   a draft, and the request failed         GET
+ *   a draft that the response shows         all: `readAsActor` has read it as its editor
+ *   a draft, after OPTIONS                  all, if the CMS shows it to the account as its editor
+ */
 async function methodsOf(state: State, method: string, services: Services): Promise<string> {
   const { actor, path, matchedRoute, apiResponse, requestId, baseUrl } = state;
   const { kind, by, addition, endpoints = [] } = matchedRoute ?? {};
@@ -25,10 +34,9 @@ async function methodsOf(state: State, method: string, services: Services): Prom
   const idOf = (slug: string) => idsBySlug(services.replica.db, kind, slug);
   const id = by === 'id' ? parsePathId(segment) : slugsOf(segment).flatMap(idOf)[0];
   const record = id === undefined ? undefined : getRecord(services.replica.db, kind, id);
-  // 0 is nobody: who may edit the records of others may edit a draft, which the replica lacks, too.
+  // The replica lacks drafts. 0 is nobody: an account that may edit the records of others may edit a draft too.
   if (mayEditPublished(actor, record?.author ?? 0, permissions)) return all;
   if (record || !apiResponse || apiResponse.status >= 300) return 'GET';
-  // Visitors do not see it, such as a draft: an actor who got it reads as an editor. After OPTIONS the CMS tells.
   if (method !== 'OPTIONS') return all;
   const request = { services, actor, requestId, baseUrl };
   const sought = id ?? (await resolveSlug(kind, segment, request));

@@ -39,7 +39,7 @@ interface AuthRequest {
   authorization: string | undefined;
   nonce: string | undefined;
   address: string;
-  /** Of a method that changes nothing: it is anonymous after too many ignored tokens, instead of 429. */
+  /** Of a method that changes nothing: after too many ignored tokens the request is anonymous, instead of 429. */
   isRead: boolean;
 }
 
@@ -62,7 +62,7 @@ type AuthResult =
 export class Authenticator {
   readonly #cms: Pick<Cms, 'account' | 'readLogin'>;
   readonly #logins: Pick<LoginLimit, 'start'>;
-  /** With the bytes themselves, Node would prepare them again for each request. */
+  /** A `KeyObject`: Node would make one of plain bytes again for each request. */
   readonly #hashKey = createSecretKey(randomBytes(32));
   readonly #results: LRUCache<string, Promise<AuthResult>>;
 
@@ -83,7 +83,7 @@ export class Authenticator {
     const hash = createHmac('sha256', this.#hashKey).update(authorization).digest('base64');
     // Tokens have no name: wrong ones count for their address.
     const user = login.kind === 'token' ? hash : login.user;
-    // The CMS might read another user name from these: they would reach it uncounted.
+    // The CMS might read another user name from such credentials, and their failures would not be counted for it.
     if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
     const known = this.#results.get(hash);
     const result = await (known ?? this.#remember(hash, this.#check(authorization, login, user, address)));

@@ -10,7 +10,7 @@ import type { Context, Middleware, State } from './state.ts';
 interface Flight {
   /** The replica's version when it started: a request after a change must not get the response of before. */
   replicaVersion: number;
-  /** Of the request that computes: the middleware leaves the response in it. */
+  /** The state of the request that computes: the middleware leaves the response in it. */
   state: State;
   done: Promise<void>;
 }

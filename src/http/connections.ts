@@ -12,7 +12,7 @@ export interface ConnectionOptions {
   isProxy?: ((address: string) => boolean) | undefined;
 }
 
-/** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
+/** The most that a network may have left to receive: who asks for large lists and reads none gets no more. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /**
  * Shutdown begins after ten turns of the event loop without a new connection or request, and after a thousand new ones
@@ -22,9 +22,8 @@ const IDLE_TURNS = 10;
 const MAX_ARRIVALS = 1000;
 
 /**
- * Passes requests to the listener and knows which connections still have a response to send. `server.close()`
- * alone would cut off responses that have ended but not left the socket, and would keep idle keep-alive
- * connections open.
+ * Passes requests to the listener, and knows which connections still have a response to send. `server.close()` alone
+ * would cut off responses that have ended but not left the socket, and would keep idle keep-alive connections open.
  */
 export class Connections {
   readonly #server: Server;
@@ -84,13 +83,13 @@ export class Connections {
       this.#newestResponses.delete(socket);
       this.#slots.release(network);
     });
-    // Those that wait for a further request make room for the next client.
+    // Connections that wait for a further request make room for the next client.
     if (this.#slots.isFull) this.#server.closeIdleConnections();
   }
 
   #onRequest(req: IncomingMessage, res: ServerResponse): void {
     const { socket } = req;
-    // `#accept` has refused it: Node may still parse what it had read.
+    // `#accept` has refused this connection: Node may still parse what it had read.
     if (!this.#newestResponses.has(socket)) return;
     this.#arrivals += 1;
     const { remoteAddress = '' } = socket;

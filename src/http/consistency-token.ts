@@ -2,7 +2,7 @@
 // with the consistency token of an earlier response, which read at least what that one showed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PeersPort } from '../calendar/cms-records.ts';
+import type { PeersPort } from '../calendar/peers-port.ts';
 import type { Services } from '../calendar/services.ts';
 import { behind, invalidVersion } from '../interface/errors.ts';
 import type { Middleware } from './state.ts';
@@ -25,7 +25,7 @@ const CLOCK = {
  *   two seconds ago           one at once              one at once
  */
 export type PollForRequest = (options: {
-  /** It resolves with false after this time, or on the signal. */
+  /** The promise resolves with false after this time, or on the signal. */
   maxMs: number;
   signal?: AbortSignal;
   mayBeRecent?: boolean;
@@ -59,10 +59,10 @@ export const MIN_VERSION_HEADER = 'x-calendar-min-version';
 
 /** The longest wait for the entries of other gateways, and then for a poll. */
 const MAX_WAIT_MS = 2000;
-/** The id of an entry; `+`: and changes that other gateways have not been told yet. Only a poll shows them those. */
+/** The id of an entry. `+`: and changes that no entry names yet; only a poll shows these to other gateways. */
 const TOKEN = /^(\d{1,15}-\d{1,10})(\+?)$/;
 
-/** With several gateways: of every response. */
+/** With several gateways every response has these headers. */
 export function consistencyHeaders(peers: PeersPort | undefined): Record<string, string> {
   if (!peers) return {};
   const { id, isTold } = peers.consistencyToken();

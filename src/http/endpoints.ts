@@ -61,7 +61,7 @@ interface EndpointRequest {
   isDryRun?: boolean;
 }
 
-/** These describe the API, not the records of a site. */
+/** Operations that describe the API, not the records of a site. */
 const DESCRIPTIONS: ReadonlySet<Operation> = new Set(['describe', 'document']);
 
 const PATTERNS = { id: '(\\d+)', slug: '([^/]+)' };
@@ -158,7 +158,7 @@ function createEndpointRunner({ services, idempotency, limits }: RouteOptions) {
    *   `idempotency.createOnce`   400, 409, 422, 503; a repeated create gets its record, and goes no further
    *   `runOperation`             404: the slug; 400: lengths, long lists, then values and references (`validate`)
    *   the use case of a list     503: the initial sync (`assertServable`)
-   *   that of a write            401, 403: the actor (`demand`), then the mapping (`writableMapping`), then the CMS
+   *   the use case of a write    401, 403: the actor (`demand`), then the mapping (`writableMapping`), then the CMS
    */
   async function runEndpoint(endpointRequest: EndpointRequest): Promise<ApiResponse> {
     const { isDryRun = false, state, endpoint } = endpointRequest;
@@ -181,7 +181,7 @@ function createEndpointRunner({ services, idempotency, limits }: RouteOptions) {
 
   function runOncePerKey(endpointRequest: EndpointRequest, request: ApiRequest): Promise<ApiResponse> {
     const { route, endpoint, idempotencyKey, state, body } = endpointRequest;
-    // Every anonymous create is rejected, and one that is only tried creates nothing that the key could stand for.
+    // Every anonymous create is rejected, and a dry run creates nothing that the key could stand for.
     const isKeyed = endpoint.operation === 'create' && idempotencyKey !== undefined;
     if (!isKeyed || !request.actor.account || request.isDryRun) return runOperation(endpointRequest, request);
     const kind = route.kind as Kind;

@@ -5,7 +5,7 @@ import type { Services } from '../calendar/services.ts';
 import type { Config } from '../config-schema.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
 
-/** Those that say who calls. */
+/** The headers that say who calls. */
 export const CALLER_HEADERS = ['Authorization', 'X-WP-Nonce'];
 
 export const namesCaller = (headers: IncomingHttpHeaders): boolean =>
@@ -21,11 +21,11 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Headers':
     `${CALLER_HEADERS.join(', ')}, Content-Disposition, Content-MD5, Content-Type, ` +
     'If-None-Match, Cache-Control, X-Requested-With, X-Calendar-Min-Version, Idempotency-Key',
-  // Not the nonce: alone it is refused (`invalidNonce`), and beside a login it is ignored.
+  // Without the nonce: alone it is refused (`invalidNonce`), and beside a login it is ignored.
   Vary: 'Origin, Authorization, Accept-Encoding, X-Calendar-Min-Version',
 };
 
-/** Of a create: a retry with the same key returns the same record, with the second header. */
+/** A create with this header, sent again, gets the record of the first one, and the second header. */
 export const IDEMPOTENCY_KEY_HEADER = 'Idempotency-Key';
 export const REPLAYED_HEADER = 'Idempotent-Replayed';
 

@@ -31,7 +31,7 @@ interface CreateRequest {
 const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
 /**
- * A key belongs to a user and a kind; the store has only its hash. It has the id of the created record but no
+ * A key belongs to a user and a kind. The store has the hash of the key and the id of the created record, but no
  * content: a retry returns what the actor may see of the record then.
  */
 export class Idempotency {
@@ -81,11 +81,11 @@ export class Idempotency {
     const { create, kind, request } = createRequest;
     this.#running.add(creationKey);
     let entry = claimed;
-    /** Another gateway holds the key now: what is stored of it is no longer ours. */
+    /** Another gateway holds the key now: what is stored under the key is no longer ours. */
     let isLost = false;
     /** The CMS may have received the record itself, and not only its venue or image. */
     let isSent = false;
-    // The steps before it may take so long that another gateway takes this one for crashed, and takes the key over.
+    // The steps before the create may take so long that another gateway takes this one for crashed, and claims the key.
     const renewClaim = async (): Promise<void> => {
       const renewed: IdempotencyEntry = { ...entry, startedMs: this.#services.nowMs() };
       isLost = !(await this.#keys.compareAndSet(creationKey, entry, renewed));

@@ -44,7 +44,7 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
   const parseWrite = parserOf(bodyBytes);
 
   return async function readBody(ctx: Context): Promise<Record<string, unknown>> {
-    // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
+    // The stream of a request without a body has ended (`optimizeEmptyRequests` in `server.ts`): the parser rejects it.
     if (ctx.req.readableEnded) return {};
     const type = ctx.get('content-type');
     // Many clients send a trailing semicolon, which the parser rejects.
@@ -56,7 +56,7 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
     try {
       await (READ_METHODS.has(ctx.method) ? parseRead : parseWrite)(ctx, async () => undefined);
     } catch (error) {
-      // Of a body that is too large the parser leaves the rest, and the next request of the connection is behind it.
+      // The parser leaves the rest of a body that is too large. The connection's next request comes after that rest.
       ctx.req.unpipe().resume();
       throw error;
     }
@@ -72,7 +72,7 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
 /** The parser keeps 300 bytes for each piece of a body: one of 1 MB in pieces of one byte would take 300 MB. */
 const MAX_PIECES = 2500;
 
-/** Disconnects a client whose body arrives in more. */
+/** Disconnects a client whose body arrives in more than `MAX_PIECES`. */
 function limitPieces(req: IncomingMessage): void {
   let pieces = 0;
   req.on('data', () => {
@@ -84,7 +84,7 @@ function limitPieces(req: IncomingMessage): void {
 const PLUS = 0x2b;
 const SPACE = 0x20;
 
-/** Of a form. In a text of a megabyte, replacing each `+` takes 200 ms. */
+/** Changes the bytes of a form. To replace each `+` in a text of a megabyte would take 200 ms. */
 function plusToSpace(form: Buffer): Buffer {
   for (let at = 0; at < form.length; at += 1) if (form[at] === PLUS) form[at] = SPACE;
   return form;

@@ -84,7 +84,7 @@ export const isNoCache = ({ headers }: IncomingMessage): boolean =>
 export function isFresh(headers: IncomingHttpHeaders, { etag }: CachedResponse): boolean {
   const { 'if-none-match': etags } = headers;
   if (etags === undefined) return false;
-  // What nearly all clients send; parsing it as a list would take as long as the rest of the lookup.
+  // Nearly all clients send one ETag: to parse it as a list would take as long as the rest of the lookup.
   if (etags === etag) return true;
   return etags.length <= MAX_HEADER_CHARACTERS.ifNoneMatch && fresh({ 'if-none-match': etags }, { etag });
 }
@@ -130,7 +130,7 @@ export class ResponseCache {
     return this.find(response, acceptEncoding) ?? { chunks: response.chunks, encoding: 'identity' };
   }
 
-  /** The same; undefined if it is not compressed yet. */
+  /** The body for this `Accept-Encoding`; undefined if it is not compressed yet. */
   find(response: CachedResponse, acceptEncoding: string | undefined): Body | undefined {
     const encoding = this.#encodingOf(response, acceptEncoding);
     if (encoding === 'identity') return { chunks: response.chunks, encoding };

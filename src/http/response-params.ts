@@ -21,7 +21,7 @@ function parseResponseParams(query: JsonObject) {
   return { fields, envelope: query._envelope !== undefined, jsonp };
 }
 
-/** Applies them to the response of the later middleware. `_envelope` and `_jsonp` also wrap API errors. */
+/** Applies the parameters to the response of the later middleware. `_envelope` and `_jsonp` also wrap API errors. */
 export function responseParams(services: Services): Middleware {
   return async function responseParamsMiddleware({ state, method }, next) {
     const params = parseResponseParams(state.query);
@@ -93,7 +93,7 @@ export async function withProperties(list: ApiResponse, names: unknown): Promise
   const { name, items, rest } = response.body as RenderedList;
   const sparse = (await parseItems(items)).map((item) => {
     const selected = selectFields(item, names);
-    // A record with none of them is `[]`.
+    // `selectFields` returns `[]` for a record that has none of the properties.
     return utf8(JSON.stringify(isObject(selected) ? selected : {}));
   });
   return { ...response, body: new RenderedList(name, sparse, rest) };
@@ -117,7 +117,7 @@ function pathTree(paths: string[]): Map<string, string[]> {
 function selectFields(body: unknown, paths: string[]): unknown {
   if (paths.length === 0 || typeof body !== 'object' || body === null) return body;
   const selected = [...pathTree(paths)].flatMap(([key, subpaths]) => {
-    // The length of a list is its own too, but no part of its JSON.
+    // `length` is an own property of a list too, but no part of its JSON.
     if (!Object.prototype.propertyIsEnumerable.call(body, key)) return [];
     const value = (body as JsonObject)[key];
     return [[key, selectFields(value, subpaths)] as const];

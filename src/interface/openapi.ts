@@ -101,7 +101,7 @@ function statuses(operation: Operation, kind: Kind | undefined, { complete }: Op
   return [...new Set([...own, 401, 429, 503, ...ofWrites])].sort((a, b) => a - b);
 }
 
-/** The status codes of the operation itself. For what the original has they are those of its document. */
+/** The status codes of the operation itself. Operations of the original have those of its document. */
 function ownStatuses(operation: Operation, kind: Kind | undefined): number[] {
   if (operation === 'document') return [200];
   if (operation === 'changes') return [200, 400, 410];
@@ -146,6 +146,7 @@ function operationObject(route: Route, endpoint: Endpoint, context: OpenApiConte
   const summary = [OPERATION_VERBS[operation], noun, by && `by ${by}`].filter(Boolean).join(' ');
   const tagWithoutKind = operation === 'changes' ? 'changes' : 'description';
   const isWrite = operation === 'create' || operation === 'update';
+  const responses = statuses(operation, kind, context).map((status) => [status, response(status, route, operation)]);
   return {
     operationId: summary.replaceAll(' ', '-').toLowerCase(),
     summary,
@@ -157,9 +158,7 @@ function operationObject(route: Route, endpoint: Endpoint, context: OpenApiConte
       ...(operation === 'create' ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(isWrite ? { requestBody: requestBody(bodyOf(route, endpoint)) } : {}),
-    responses: Object.fromEntries(
-      statuses(operation, kind, context).map((status) => [status, response(status, route, operation)]),
-    ),
+    responses: Object.fromEntries(responses),
   };
 }
 
@@ -174,7 +173,7 @@ function identifyingParameters({ by, endpoints }: Route): readonly Parameter[] {
   return (by && endpoints.find(({ operation }) => operation === 'read')?.parameters) || [];
 }
 
-/** All others. `includes` compares objects, which read and update of a route share (`itemRoute`). */
+/** All other parameters. `includes` compares objects, which read and update of a route share (`itemRoute`). */
 function bodyOf(route: Route, { parameters }: Endpoint): Parameter[] {
   const identifying = identifyingParameters(route);
   return parameters.filter((parameter) => !parameter.inPath && !identifying.includes(parameter));
@@ -183,8 +182,8 @@ function bodyOf(route: Route, { parameters }: Endpoint): Parameter[] {
 function parameterObject(parameter: Parameter, context: OpenApiContext): JsonObject {
   const { name, description, inPath } = parameter;
   if (inPath) return { name, in: 'path', required: true, description, schema: parameterSchema(parameter) };
-  // The Events Calendar wrongly declares this one `in: path`, where its clients look for it. OpenAPI 3.0 ignores what
-  // stands beside `$ref`. Some tools do not: the complete document has the query parameter alone.
+  // The Events Calendar wrongly declares the password `in: path`, where its clients look for it. OpenAPI 3.0 ignores
+  // what stands beside `$ref`. Some tools do not: the complete document has the query parameter alone.
   if (!context.complete && parameter === eventPassword)
     return { $ref: `#/components/parameters/${name}`, name, in: 'path' };
   return queryParameter(parameter, context);
@@ -220,11 +219,10 @@ export function parameterSchema({ type: { schema }, limit }: Parameter): Schema 
 
 function requestBody(fields: Parameter[]): JsonObject {
   const required = fields.filter((field) => field.required).map(({ name }) => name);
+  const properties = fields.map((one) => [one.name, { ...parameterSchema(one), description: one.description }]);
   const schema: Schema = {
     type: 'object',
-    properties: Object.fromEntries(
-      fields.map((field) => [field.name, { ...parameterSchema(field), description: field.description }]),
-    ),
+    properties: Object.fromEntries(properties),
     ...(required.length > 0 ? { required } : {}),
   };
   // One type: clients generated for several types send JSON without a Content-Type.

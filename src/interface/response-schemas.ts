@@ -75,12 +75,12 @@ function linkedSchema(kind: LinkedKind): Schema {
       ...copiedProperties(kind),
       custom_fields: { ...customFields, description: 'By name; absent without any' },
     },
-    // The serializer leaves out those that are empty, but for flags.
+    // The serializer leaves out properties that are empty, but for flags.
     ['description', 'excerpt', 'slug', 'image', ...textsAndNumbers, 'custom_fields', 'json_ld'],
   );
 }
 
-/** Responses leave them out if the CMS has no value. */
+/** Responses leave these properties out if the CMS has no value. */
 const additions = (kind: Kind): string[] =>
   copiedFields(kind).flatMap(([name, field]) => (field.parameter?.addition ? [name] : []));
 

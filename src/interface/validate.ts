@@ -33,7 +33,7 @@ export async function validate(
   { path, query, body }: Readonly<Record<'path' | 'query' | 'body', Values>>,
   checks: ReferenceChecks,
 ): Promise<Input> {
-  // Of a name in both the body has the value.
+  // Of a name that is in both, the value in the body counts.
   const sent = { ...query, ...body };
   rejectMissing(parameters, sent);
   const resolved = await checkValues(parameters, path, sent, checks);

@@ -72,7 +72,7 @@ const WORDPRESS_TERMS: CoreLocations = {
   parent: same('parent'),
 };
 
-/** Payload adds these to every record. The adapter translates the status. */
+/** What Payload adds to every record. The adapter translates the status. */
 const PAYLOAD_POSTS: CoreLocations = {
   status: same('status'),
   date: instant('createdAt'),

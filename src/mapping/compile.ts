@@ -66,16 +66,16 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
   const isWritable = ({ field, accessor }: CompiledField): boolean =>
     accessor.write !== undefined && !field.derived && !readOnly;
   const fields = sendDependentTogether(compileFields(kind, spec, mapping), isWritable);
-  const writable = fields.filter(isWritable);
-  const linkFields = fields.flatMap(({ linkField }) => linkField ?? []);
   const customFields = compileCustomFields(spec);
   const readPathsOfKind = [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths);
-  const ruledKind = { kind, spec, storedAs, fields, readPathsOfKind };
+  const asRulesSeeIt = { kind, spec, storedAs, fields, readPathsOfKind };
   const rules = CMS_RULES[mapping.upstream];
-  rules.checkFields(ruledKind);
+  rules.checkFields(asRulesSeeIt);
   if (occurrences && fields.some(({ embedded }) => embedded))
     throw new MappingFieldError('/occurrences', 'events with embedded venues or organizers cannot have occurrences');
+  const linkFields = fields.flatMap(({ linkField }) => linkField ?? []);
   const postOptions = storedAs === 'posts' ? postOptionsOf(spec, mapping) : undefined;
+  const writable = fields.filter(isWritable);
   const readOne = createReader(kind, fields, customFields, linkFields, postOptions);
   const readers = occurrences ? createSeriesReaders(readOne as KindMapping<'event'>['read']) : { read: readOne };
   return {
@@ -87,7 +87,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
     paths: new Map(fields.flatMap(singlePath)),
-    selectedFields: rules.selectFields(ruledKind, mapping.event),
+    selectedFields: rules.selectFields(asRulesSeeIt, mapping.event),
     requiredPaths: fields.flatMap(requiredPaths),
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,

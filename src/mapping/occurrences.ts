@@ -14,7 +14,7 @@ import type { LinkTables } from './references.ts';
 /** The field of an event's record with its occurrences (`null`: no series), and the parameter that asks for it. */
 export const OCCURRENCES_FIELD = 'calendar_occurrences';
 
-/** Of one series. The companion plugin sends those that are nearest to today. */
+/** The most of one series. The companion plugin sends those that are nearest to today. */
 export const MAX_OCCURRENCES = 1000;
 
 type ReadEvent = (cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables) => EventRecord;

@@ -1,5 +1,5 @@
-// How an event refers to venues and organizers otherwise than by their ids: it embeds them as text, or it holds a term
-// whose slug is derived from theirs, or a number that they have in their meta (`via`).
+// How an event refers to a venue or an organizer otherwise than by its id: the event embeds it as text, or holds a term
+// whose slug is made of the venue's slug, or a number that the venue has in its meta (`via`).
 
 import { hash } from 'node:crypto';
 import type { CmsRecord } from '../cms/port.ts';

@@ -1,4 +1,4 @@
-// Makes the body of a CMS request of changed fields: converts dates to the clock of the CMS, sends other fields along
+// Makes the body of a CMS request from changed fields: converts dates to the clock of the CMS, sends other fields along
 // if the CMS takes them only together, and refuses what the CMS cannot store.
 
 import { isDeepStrictEqual } from 'node:util';
@@ -67,8 +67,8 @@ export function createWriter(
 
   /**
    * The values of unchanged fields that go along with changed ones (`sentWith`), as the API shows them. GatherPress
-   * takes start, end and zone only together: with a new end, the start is sent, unless the CMS has none; and the zone,
-   * which is the site's if the CMS has none.
+   * takes start, end and zone only together: with a new end, the start and the zone are sent. If the CMS has no start,
+   * none is sent. If it has no zone, the site's is sent.
    */
   function valuesSentAlong(changed: object, before: Values, current: CmsRecord | undefined, zones: Zones): Values {
     if (!current) return {};
@@ -105,9 +105,9 @@ export function createWriter(
     if (fieldsSentAlong(changed).length > 0) return true;
     const ofFields = writable.filter((one) => isChanged(one, changed)).map(({ accessor }) => accessor);
     const ofCustomFields = Object.keys(customValuesOf(changed)).map((name) => customFields.get(name)?.accessor);
-    // A part of a JSON text, whose other parts stay.
+    // To write a part of a JSON text: its other parts stay.
     if ([...ofFields, ...ofCustomFields].some((accessor) => accessor?.needsCurrent)) return true;
-    // A date on the site's clock, of an event whose zone is not sent.
+    // To write a date on the site's clock, of an event whose zone is not sent.
     const isZoneKnown = zoneField === undefined || isChanged(zoneField, changed);
     return !isZoneKnown && ofFields.some(({ needsZone }) => needsZone);
   }

@@ -2,7 +2,7 @@
 
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import type { PeersPort } from '../../src/calendar/cms-records.ts';
+import type { PeersPort } from '../../src/calendar/peers-port.ts';
 import { createRequestPolls, waitForToken } from '../../src/http/consistency-token.ts';
 import type { Context } from '../../src/http/state.ts';
 import type { Sync } from '../../src/sync/sync.ts';

@@ -40,11 +40,11 @@ export interface CheckContext extends CmsChecks {
   site: Site;
   /** Some records of each kind, read once. */
   samples(): Promise<Samples>;
-  /** How to make the plugin of the site. `hasWebhooks`: it sends some; default: if a secret is configured. */
+  /** How to make the plugin of the site. `hasWebhooks`: with webhooks; by default if a secret is configured. */
   pluginAdvice(hasWebhooks?: boolean): string;
   /** Whether to write drafts (`--write`). */
   write: boolean;
-  /** Only with `write`, and if a webhook secret is configured. */
+  /** Defined only with `write`, and if a webhook secret is configured. */
   webhooks: WebhookListener | undefined;
 }
 

@@ -92,7 +92,7 @@ const MAX_PAGES = 50;
 
 export async function checkLists(context: CheckContext): Promise<Finding[]> {
   const { kindMappings, advice, connection, config } = context;
-  // As the gateway reads them.
+  // The lists are read as the gateway reads them.
   const credentials = config.upstream.readAs === 'account' ? connection.credentials : undefined;
   const findings: Finding[] = [];
   for (const kindMapping of kindMappings) {
@@ -114,7 +114,7 @@ export async function checkSeries({ pluginAdvice, mapping, samples }: CheckConte
   return judgeSeries(cmsRecords, pluginAdvice());
 }
 
-/** `showOccurrences`: how the site comes to send them. */
+/** `showOccurrences`: how the operator makes the site send the occurrences. */
 export function judgeSeries(events: readonly CmsRecord[], showOccurrences: string): Finding[] {
   if (events.length === 0) return [];
   if (events.some((event) => event[OCCURRENCES_FIELD] === undefined)) {
@@ -147,7 +147,6 @@ const refusedList = ({ collection }: KindMapping<Kind>, { code, message }: CmsRe
       'account that sees no more than the public may see.',
   );
 
-/** `total`: according to the site. */
 async function scanList(cms: Cms, kindMapping: KindMapping<Kind>, credentials: Credentials) {
   const scan = { total: 0, ids: [] as number[], truncated: false };
   /** Fewer than requested if the site has a lower limit. */
@@ -198,7 +197,7 @@ export async function checkFields(context: CheckContext, kind: Kind): Promise<Fi
   const { cms, credentials } = context.connection;
   const info = await cms.collectionInfo(kindMapping, { credentials }).catch(ifRejected(() => undefined));
   const sampled = (await context.samples()).records[kind];
-  // Without records and a schema nothing tells of its fields: the lists say that it is missing.
+  // Without records and a schema nothing tells of the kind's fields: `checkLists` says that the collection is missing.
   if (!info || (!sampled && !info.writableFields)) return [];
   const records = sampled ?? [];
   const { fields = {}, custom_fields = {} } = context.mapping.file[kind] ?? {};

@@ -13,18 +13,18 @@ export interface TrialField {
   property: string;
   /** The first that the site does not refuse counts. */
   values: readonly unknown[];
-  /** Written afterwards, of a flag the other value; undefined for a field that is not cleared. */
+  /** Written after the value; for a flag the other value. Undefined for a field that is not cleared. */
   empty: unknown;
 }
 
-/** They identify the draft, change what else WordPress accepts (`status`), or need an upload or a `parent`. */
+/** Fields that identify the draft, change what else WordPress accepts (`status`), or need an upload or a `parent`. */
 const SKIPPED = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'image', 'slug', 'parent', 'name']);
 
 /** Written in one call: plugins compare start and end, and one coordinate alone does not name a place. */
 export const DRAFT_TIMES = { start: '2031-05-01 19:30:00', end: '2031-05-01 21:00:00' };
 const TOGETHER: Readonly<Record<string, unknown>> = { ...DRAFT_TIMES, latitude: 52.5, longitude: 13.4 };
 
-/** A fraction, an integer for a field that refuses fractions, and one for a field that refuses large numbers. */
+/** A fraction; an integer for a field that refuses fractions; `1` for a field that refuses large numbers. */
 const NUMBERS = ['12.5', '12', '1'];
 const TEXT = 'Check 12';
 /** The currency of the first must survive. A field that holds numbers only stores another text than the second. */
@@ -73,7 +73,7 @@ function customFieldsOf(records: SampledRecords, { kind, customFields }: KindMap
 const knownValue = (records: SampledRecords, kind: Kind, property: string): unknown[] =>
   (records[kind] ?? []).flatMap(({ record }) => valueIn(record, property.split('.')) || []).slice(0, 1);
 
-/** None for a field that is not tried: there is no record to link to. */
+/** The values to try; none for a field of links without a record to link to. */
 function trialValues(records: SampledRecords, timezone: string, name: string, field: Field): readonly unknown[] {
   const { key, type, empty, words } = field;
   if (key in TOGETHER) return [TOGETHER[key]];

@@ -1,4 +1,4 @@
-// The check of webhooks: `check --write` listens on the gateway's admin port for those that its writes cause.
+// The check of webhooks: `check --write` listens on the gateway's admin port for the webhooks that its writes cause.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -33,9 +33,9 @@ export async function listenForWebhooks(
   wait: (ms: number) => Promise<unknown>,
 ): Promise<WebhookListener | undefined> {
   if (webhook.secret === undefined) return undefined;
-  /** Kinds by the collection in which `check` wrote a record, and the collections that webhooks named. */
+  /** The collections in which `check` wrote a record, each with its kind. */
   const expected = new Map<string, Kind>();
-  const received = new Set<string>();
+  const received = new Set<string>(); // the collections that webhooks named
   const admin = createAdmin({
     registry: { contentType: '', metrics: async () => '' },
     status: () => ({}),

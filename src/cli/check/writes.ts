@@ -17,7 +17,7 @@ export async function checkWrites(context: CheckContext): Promise<Finding[]> {
   const { credentials } = context.connection;
   if (credentials === undefined) return [fail('service', 'writing needs a service account', context.advice.account)];
   const samples = await context.samples();
-  // Of a collection that the site lacks or refuses, the lists have said so.
+  // If the site lacks or refuses a collection, `checkLists` has said so.
   const listed = context.kindMappings.filter(({ kind }) => samples.records[kind] !== undefined);
   const findings: Finding[] = [];
   for (const kindMapping of listed)
@@ -27,7 +27,7 @@ export async function checkWrites(context: CheckContext): Promise<Finding[]> {
 
 interface Trial extends CheckContext, Samples {
   kindMapping: KindMapping<Kind>;
-  /** Of each call: the service account. */
+  /** The options of each call: the service account. */
   options: CallOptions;
 }
 
@@ -144,7 +144,7 @@ interface Accepted {
   valueFor: (field: TrialField) => unknown;
   before: CalendarRecord;
   after: CalendarRecord;
-  /** Of a plugin without an API of its own, and where it tells nothing: undefined. */
+  /** Undefined if the plugin has no API of its own, or the API tells nothing. */
   shown: PluginRecord | undefined;
 }
 

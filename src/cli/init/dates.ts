@@ -66,7 +66,7 @@ export function proposeDates(fields: readonly SiteField[], decisions: DateDecisi
   return { startField, start, end, assumed };
 }
 
-/** By its values; without values, by its name. */
+/** Judges a field by its values; without values, by its name. */
 function isDate({ values, type, path }: SiteField, decisions: DateDecisions): boolean {
   if (values.length > 0) return inferDate(values, decisions) !== undefined;
   const isNamed = ['start_date', 'end_date', 'date'].some((name) => likeness(path, name) > 0);
@@ -76,14 +76,14 @@ function isDate({ values, type, path }: SiteField, decisions: DateDecisions): bo
 /**
  * Finds the start and the end among dates or times of day by their names, and if these do not tell, by their values:
  *
- *   fields with values       start, end
- *   start_date, end_date     these
- *   start_date, b            `start_date`; and `b`, if it is never before
- *   start_date, b, c         `start_date` alone: which is the end?
- *   a, end_date              `end_date`; and `a`, if `end_date` is never before it
- *   a                        `a`
- *   a, b                     `a` and `b`, if `b` is never before `a`
- *   a, b, c                  none: which two are meant?
+ *   fields with values       start                                       end
+ *   start_date, end_date     start_date                                  end_date
+ *   start_date, b, c         start_date                                  none: `b` or `c`?
+ *   a, b, c                  none                                        none: which two are meant?
+ *   start_date, b            start_date                                  b, if it is never before start_date
+ *   a, end_date              a, if end_date is never before it           end_date
+ *   a, b                     a, if b is never before it; or vice versa   the other one
+ *   a                        a                                           none
  * @param read the values of a field as texts that sort by time
  * @param chosen the start that the operator named
  */
@@ -97,7 +97,7 @@ function startAndEnd(
   const startByName = chosen ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
   const withValues = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
   if ((startByName && endByName) || withValues.length > 2) return { start: startByName, end: endByName };
-  // If the first record lacks one, and the second the other, this compares values of different records.
+  // If the first record has no `a`, and the second no `b`, this compares values of different records.
   const isNeverBefore = (late: SiteField, early: SiteField): boolean => {
     const [lateTexts, earlyTexts] = [read(late.values), read(early.values)];
     const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;

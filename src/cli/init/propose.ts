@@ -92,10 +92,10 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
 /**
  * The preset, whose type is `event` below, unless another type is better:
  *
- *   the site shows the preset's fields of dates   the preset, even if gigs have dates too
- *   ... not these, but dates of gigs              none: init can read these dates
- *   ... neither                                   the preset: its plugin will show them
  *   the operator says --event-type gigs           none
+ *   the site shows the preset's fields of dates   the preset, even if gigs have dates too
+ *   ... not these, but dates of gigs              none: init can read the dates of gigs
+ *   ... neither                                   the preset: the companion plugin will show its dates
  */
 function fittingPreset(
   preset: PresetMatch | undefined,
@@ -194,7 +194,7 @@ function generatedProposal(
 /** Adds to the mapping the kinds that events refer to, and the fields of the event that hold the links. */
 function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite): void {
   for (const kind of LINKED_KINDS) {
-    // By the kinds before this one too: no collection is used twice.
+    // The collections of the kinds before this one are taken too: no collection is used twice.
     const taken = new Set(KINDS.map((each) => collectionName(mapping[each] ?? {})));
     const found = inferLink(kind, event, site, new Set(eventPathsOf(mapping)), taken);
     if (found?.link !== undefined) mapping.event.fields![LINK_FIELDS[kind]] = found.link;

@@ -115,12 +115,12 @@ async function probeType(
   const schema = objectOrEmpty(objectOrEmpty(objectOrEmpty(options?.json).schema).properties);
   const taxonomies = stringList(type.taxonomies);
   return {
-    /** Its own name. */
+    /** The type's own name, such as `tribe_events`. */
     type: String(type.slug),
     /** The name of its collection (`rest_base`). */
     base,
     label: String(type.name),
-    /** The collections of its taxonomies. */
+    /** The collections of the type's taxonomies. */
     termBases: allTaxonomies.filter(({ taxonomy }) => taxonomies.includes(taxonomy)).map((each) => each.base),
     total: Number(response?.headers['x-wp-total'] ?? samples.length),
     samples,

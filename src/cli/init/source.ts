@@ -64,7 +64,7 @@ function freeName(hostname: string, sources: readonly SourceSettings[]): string 
   return names.find((each) => sources.every((source) => source.name !== each))!;
 }
 
-/** Of a calendar that is over: its first ones. */
+/** The next events; of a calendar that is over, the first ones. */
 function nextEvents(events: readonly SourceEvent[]): SourceEvent[] {
   const now = formatWallTime(Date.now());
   const sorted = events.toSorted((a, b) => (a.startUtc < b.startUtc ? -1 : 1));

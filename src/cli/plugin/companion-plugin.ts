@@ -1,8 +1,8 @@
-// The `plugin` command: the plugin that a site needs for a mapping. For WordPress that is the companion plugin, one PHP
-// file; for Payload one TypeScript file.
+// The `plugin` command: the plugin that a site of each CMS needs for a mapping (`SITE_PLUGINS`). For WordPress that is
+// the companion plugin, one PHP file; for Payload one TypeScript file.
 //
-// The parts are the .php files of this folder; `hooks/` has one for each event plugin whose mapping needs code of its
-// own. This file adds the mapping's types, taxonomies and meta keys as PHP constants.
+// The parts of the PHP file are the .php files of this folder; `hooks/` has one for each event plugin whose mapping
+// needs code of its own. This file adds the mapping's types, taxonomies and meta keys as PHP constants.
 
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../../errors.ts';
@@ -89,8 +89,8 @@ if (!\\defined('ABSPATH')) {
 `;
 }
 
-function postTypesOf(file: MappingFile): Record<string, RegisteredType> {
-  const types = KINDS.flatMap((kind): [string, RegisteredType][] => {
+function postTypesOf(file: MappingFile): Record<string, Registered> {
+  const types = KINDS.flatMap((kind): [string, Registered][] => {
     const kindSpec = file[kind];
     if (kindSpec?.posts === undefined) return [];
     const spec = file.wordpress?.posts?.[kindSpec.posts];
@@ -99,7 +99,7 @@ function postTypesOf(file: MappingFile): Record<string, RegisteredType> {
       icon: spec?.icon ?? 'dashicons-calendar-alt',
       without_password: kind === 'event' ? pathsWithoutPassword(kindSpec) : [],
     };
-    return [[name, { ...typeOf(kind, kindSpec.posts, name, spec, file), ...more }]];
+    return [[name, { ...registered(kind, kindSpec.posts, name, spec, file), ...more }]];
   });
   return Object.fromEntries(types);
 }
@@ -110,18 +110,18 @@ function taxonomiesOf(file: MappingFile, eventTypes: string[]): Record<string, o
     if (base === undefined) return [];
     const spec = file.wordpress?.terms?.[base];
     const name = spec?.taxonomy ?? CORE_TYPES[base] ?? base;
-    const type = typeOf(kind, base, name, spec, file);
-    // A taxonomy of another plugin has its own types. WordPress's own taxonomies need to be added to new types.
-    const types = type.existing && spec === undefined ? [] : eventTypes;
-    return [[name, { ...type, hierarchical: spec?.hierarchical ?? kind === 'category', types }]];
+    const taxonomy = registered(kind, base, name, spec, file);
+    // One that the mapping describes, also WordPress's own `tags`, is added to the types of events. Others keep theirs.
+    const types = spec === undefined ? [] : eventTypes;
+    return [[name, { ...taxonomy, hierarchical: spec?.hierarchical ?? kind === 'category', types }]];
   });
   return Object.fromEntries(taxonomies);
 }
 
-type RegisteredType = ReturnType<typeof typeOf>;
+type Registered = ReturnType<typeof registered>;
 
 /** What post types and taxonomies have. Their labels are by default their own name. */
-function typeOf(kind: Kind, base: string, name: string, spec: RegisteredSpec | undefined, file: MappingFile) {
+function registered(kind: Kind, base: string, name: string, spec: RegisteredSpec | undefined, file: MappingFile) {
   const { singular = name, plural = name, rewrite = name } = spec ?? {};
   // A type that the mapping does not describe is another plugin's.
   const existing = spec === undefined || spec.existing === true;

@@ -54,6 +54,7 @@ export function createMcpServer(listener: RequestListener, options: McpOptions):
     // Only what the schema names gets into a request: `_method` would make another one of it.
     const check = checks.get(tool)!;
     if (!check(args)) {
+      // Ajv says "must NOT have additional properties", and not which.
       const unnamedByAjv = check.errors?.[0]?.params.additionalProperty ?? '';
       const reason = `${ajv.errorsText(check.errors, { dataVar: '' })} ${unnamedByAjv}`.trim();
       const names = Object.keys(tool.inputSchema.properties!).join(', ');
@@ -97,12 +98,12 @@ const failure = (text: string, structuredContent?: JsonObject): CallToolResult =
 /** For the reason, see `src/http/server.ts`. */
 const { createServer, request } = process.getBuiltinModule('node:http');
 
-/** Say who the caller is, and which state of the calendar they must see. */
+/** The headers that say who the caller is, and which state of the calendar they must see. */
 const PASSED_ON = [...CALLER_HEADERS, 'X-Forwarded-For', 'X-Calendar-Min-Version', 'Cache-Control'];
 
 function createApiClient(listener: RequestListener, bodyBytes: number) {
-  // It listens nowhere: each call gives it a connection. Node itself would answer a longer path, without JSON. In a
-  // query each byte of an argument may take three: `é`, two bytes, is `%C3%A9`. The rest is for the other headers.
+  // The server listens nowhere: each call gives it a connection. A path may have three times `bodyBytes`: in a query
+  // `é`, two bytes, is `%C3%A9`. The fourth part is for the headers. Node would answer a longer path without JSON.
   const server = createServer({ maxHeaderSize: 4 * bodyBytes }, listener);
 
   return async function callApi({ req, state }: Context, { method, path, values }: Tool, args: JsonObject) {

@@ -40,7 +40,7 @@ export interface LandingOptions {
 
 interface Rendering {
   render: (reader: EventReader) => Promise<Html>;
-  /** Of the first visitor, also if others get the same rendering. */
+  /** Charges the first visitor alone, also if others get the same rendering. */
   charge: () => void;
   extension?: string;
 }
@@ -63,7 +63,7 @@ export class Landing {
     // The second copy is the compressed one.
     sizeCalculation: ({ content }) => content.length * 2 + 1000,
     fetchMethod: (_key, _stale, { context }) => slots.execute(() => this.#render(context)),
-    // Many other pages can push one out of the cache that is still rendered: visitors get it all the same.
+    // Many other pages can push a page that is still rendered out of the cache: its visitors get it all the same.
     ignoreFetchAbort: true,
   });
   /** Read once per version of the records, not with every page. A failed read is not kept. */

@@ -50,14 +50,11 @@ function legend({ events }: EventList, { query, language, colorClass }: MonthVie
     const [category] = event.categories;
     if (!category) continue;
     const href = hrefOf(query, { filters: { ...query.filters, categories: String(category.id) } });
-    items.set(
-      category.id,
-      html`<li class="${colorClass(event)}"><a href="${href}">${textLine(category.name)}</a></li>`,
-    );
+    const link = html`<a href="${href}">${textLine(category.name)}</a>`;
+    items.set(category.id, html`<li class="${colorClass(event)}">${link}</li>`);
   }
-  return (
-    items.size > 0 && html`<ul class="legend" aria-label="${language.texts.categories}">${[...items.values()]}</ul>`
-  );
+  if (items.size === 0) return false;
+  return html`<ul class="legend" aria-label="${language.texts.categories}">${[...items.values()]}</ul>`;
 }
 
 interface Bar {
@@ -98,7 +95,7 @@ function barsOf(days: string[], events: PublicEvent[]): Bar[] {
     .flatMap((event) => {
       const { first, last } = spanOf(event);
       if (last < weekStart || first > weekEnd) return [];
-      // -1 of a day of another week.
+      // A day of another week has the index -1.
       const [from, to] = [days.indexOf(first), days.indexOf(last)];
       return { event, from: Math.max(from, 0), to: to < 0 ? 6 : to, startsHere: from >= 0, endsHere: to >= 0 };
     })

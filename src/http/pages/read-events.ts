@@ -37,7 +37,7 @@ export type PublicEvent = ShownTimes &
     website: string;
     cost: string;
     cost_details: { currency_symbol: string; currency_code: string; values: string[] };
-    /** Lists have none. It has the currency, which the other properties lack. */
+    /** Events in lists have none. JSON-LD has the currency, which the other properties lack. */
     json_ld?: { offers?: { priceCurrency?: string } };
     image: (ImageSize & { sizes?: Record<string, ImageSize> }) | false;
     venue: Venue | Venue[];

@@ -69,7 +69,7 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
  *   1950-05-01 00:00:00   d.m.y       refused: 50 reads as 2050
  */
 function checkRepresentable(wall: WallTime, text: string, format: DateFormat): void {
-  // Such a format is for a key beside the one with the whole date, which is read.
+  // A format that is only written is for a second key: another key has the whole date, and is read.
   if (format.whyWriteOnly !== undefined) return;
   const isDayLimit = /(?:00:00:00|23:59:59)$/.test(wall);
   if (!format.hasTime && !isDayLimit) throw new UnrepresentableValue('only whole days can be stored here');
@@ -116,7 +116,7 @@ function readCmsDate(stored: unknown): WallTime | undefined {
 
 const isNoDate = (value: unknown): boolean => value === '' || value === NO_TIME;
 
-/** Of WordPress. `mapping.schema.json` does not name it: it is the default of its types. */
+/** The dates of WordPress itself. `mapping.schema.json` does not name the codec: it is the default of its types. */
 export const cmsDate: CodecDefinition<never> = {
   fits: ['site-time', 'utc-time'],
   defaultFor: ['site-time', 'utc-time'],
@@ -127,7 +127,7 @@ export const cmsDate: CodecDefinition<never> = {
   }),
 };
 
-/** Of a CMS that stores instants (`2027-05-01T17:30:00.000Z`). Only `CMS_RULES` names it, mapping.schema.json not. */
+/** The dates of a CMS that stores instants (`2027-05-01T17:30:00.000Z`). Only `CMS_RULES` names this codec. */
 export const instant: CodecDefinition<never> = {
   fits: ['site-time', 'utc-time'],
   create: (_options, { field: { type } }) => {

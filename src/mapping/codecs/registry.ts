@@ -1,5 +1,5 @@
 // The list of codecs, and the lookup of the codec that a mapping names. mapping.schema.json has the options of each;
-// CONTRIBUTING.md names the other places of a new one.
+// CONTRIBUTING.md names the other places of a new codec.
 
 import type { Field } from '../../interface/fields.ts';
 import type { CodecDefinition, CodecSpec } from '../field-accessor.ts';
