@@ -83,7 +83,7 @@ function conflictError(error: CmsRejected, kind: Kind): ApiError {
   return refusedByCms(error);
 }
 
-const NOT_SENT = 'It was not sent, and the site refuses what the record has there without it.';
+const MISSING = 'No value was sent, and the site refuses what the record has there without one.';
 
 /**
  * Names the API parameters of the fields that the CMS names. The error is generic if there are none:
@@ -100,7 +100,7 @@ function invalidFields(error: CmsRejected, { kind, parametersAt }: ErrorContext,
     const titleAlone: ParamError[] = isTitle ? [{ name: titleParameter }] : [];
     const stored = parametersAt?.(field) ?? [];
     for (const one of stored.length > 0 ? stored : titleAlone)
-      errors.set(one.name, { ...one, message: one.isUnsent ? NOT_SENT : message });
+      errors.set(one.name, { ...one, message: one.isMissing ? MISSING : message });
   }
   if (errors.size === 0) return refusedByCms(error);
   return invalidParams([...errors.values()], { data: { upstream_code: error.code }, cause: error });

@@ -16,7 +16,7 @@ import { eventTimes, zoneOf } from './dates.ts';
 import { eventList } from './event-reads.ts';
 import { prepareLinked } from './linked-records.ts';
 import { asActorSees, existingTermIds, findTermByText, singlePost } from './read-post.ts';
-import type { ApiResponse } from './request.ts';
+import { type ApiResponse, writableMapping } from './request.ts';
 import type { ApiRequest, Services } from './services.ts';
 import { soloTurn } from './turns.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
@@ -124,9 +124,13 @@ async function targetsOf({ input, request }: PostWrite<'event'>): Promise<Target
 /** Creates the targets that are missing, and uploads the image. Resolves with the fields, and the ids of all these. */
 async function createTargets(write: PostWrite<'event'>, { fields, targets }: CheckedFields) {
   const links: Partial<Record<TargetField, number[]>> = {};
+  const writable: ReadonlySet<string> = writableMapping(write.request.services, 'event').writable;
   for (const [field, ofField] of Object.entries(targets)) {
     const ids = new Set<number>();
-    for (const target of ofField) ids.add(typeof target === 'number' ? target : await target());
+    for (const target of ofField)
+      if (typeof target === 'number') ids.add(target);
+      // Where the mapping has no place for the link, nothing would refer to a new record.
+      else if (writable.has(field)) ids.add(await target());
     links[field as TargetField] = [...ids];
   }
   return { ...fields, ...links, ...(await imageField(write)) };

@@ -70,15 +70,16 @@ function withWriteErrors<T>(
 ): Promise<T> {
   const id = stored?.id;
   const { writtenPathsByField } = writableMapping(request.services, kind, id);
-  // `meta.day`: those of start_date and end_date that were sent, or else both.
+  // `meta.day`: those of start_date and end_date that were sent, or else both. `isMissing`: not sent, or blank.
   const parametersAt = (path: string): ParamError[] => {
     const fields = [...writtenPathsByField].filter(([, paths]) => paths.includes(path)).map(([field]) => String(field));
     // A custom field is a part of one parameter: `customFields.last_bus`.
     const keys = fields.map((field) => field.split('.', 1)[0]!);
-    const sent = keys.flatMap((key) => input.parameterOf[key] ?? []);
-    if (sent.length > 0) return sent.map((name) => ({ name }));
+    const sent = keys.filter((key) => input.parameterOf[key] !== undefined);
+    if (sent.length > 0)
+      return sent.map((key) => ({ name: input.parameterOf[key]!, isMissing: input.byField[key] === '' }));
     const declared = BODY_PARAMETERS[kind].filter(({ name, property = name }) => keys.includes(property));
-    return declared.map(({ name }) => ({ name, isUnsent: true }));
+    return declared.map(({ name }) => ({ name, isMissing: true }));
   };
   return withApiErrors({ kind, id, parametersAt }, calls);
 }
@@ -130,7 +131,7 @@ export async function trashPost<K extends PostKind>(kind: K, id: number, request
 }
 
 /**
- * Throws 400 for a value that the mapping cannot store, if the original API takes none, as for the latitude of a venue.
+ * Throws 400 for a value that the mapping cannot store, if the original API lacks the field (`addition`): a latitude.
  * A client may send back what a response has shown.
  */
 function assertStorable({ request, kind, input: { byField }, stored }: PostWrite<PostKind>): void {
@@ -195,7 +196,8 @@ function storedStatus(sent: string | undefined, mayPublish: boolean, isCreate: b
 export async function imageField(write: PostWrite<PostKind>): Promise<Pick<PostFields, 'image'> | undefined> {
   const { image } = write.input.byField;
   const writable: ReadonlySet<string> | undefined = write.request.services.mapping.kinds[write.kind]?.writable;
-  // Where the mapping has no place for it, nothing would refer to the upload.
-  if (image === undefined || !writable?.has('image')) return undefined;
+  if (image === undefined) return undefined;
+  // Where the mapping has no place for it, nothing would refer to an upload. The CMS still judges the update.
+  if (!writable?.has('image')) return { image: 0 };
   return { image: await write.request.images!.idOf(String(image)) };
 }

@@ -2,7 +2,7 @@
 // each kind, read through a mapping as the sync would, and the values that they hold.
 
 import { type CmsClient, type CmsClientOptions, createCmsClient, type RestCall } from '../cms/client.ts';
-import { IdMap } from '../cms/payload/ids.ts';
+import { IdMap } from '../cms/id-map.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
 import { type Cms, type CmsRecord, type Credentials, type ListRequest, plainCollection } from '../cms/port.ts';

@@ -77,7 +77,10 @@ export class Peers implements PeersPort {
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
   /** The records that `#reread` reads now, because an entry names them. `changed` does not tell them again. */
   readonly #rereading = new Set<string>();
-  /** Set in the calls that `#reread` makes. A poll that runs beside them lacks it, and tells what it changes. */
+  /**
+   * Set in the calls that `#reread` makes. A poll that runs beside them lacks it, and tells what it changes. Calls at
+   * one time share a batch (`inBatches`), which has it if the first of them had it: at worst a key is told twice.
+   */
   readonly #isReread = new AsyncLocalStorage<true>();
 
   // Writing: what this gateway tells.

@@ -12,7 +12,7 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
  * A record in the form of the CMS, whose fields the mapping reads and writes: `{title: {raw: 'Fair'}, meta: {...}}`.
  * Of a record that it reads, the adapter adds or replaces
  * - `id`, a positive integer. Events, venues and organizers share one id space: an adapter whose collections count
- *   separately adds an offset to some, and gives ids that are texts numbers (`IdMap` in payload/ids.ts). A record that
+ *   separately adds an offset to some, and gives ids that are texts numbers (`IdMap` in id-map.ts). A record that
  *   was created later has a higher id (`IdMap` gives them in the order of lists), and no id is used twice;
  * - `status`, one of the API's (`publish`, `draft`, `pending`, `private`, `future`, `trash`);
  * - `modifiedUtc` (`YYYY-MM-DD HH:MM:SS`), which grows with every change by an editor.

@@ -99,7 +99,8 @@ export function routes(options: RouteOptions): Middleware {
       state.query = combineRepeated(state.query, ctx.querystring, lists);
     }
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
-    const isDryRun = dryRunSockets.has(ctx.req.socket); // of a tool (mcp/server.ts)
+    // A tool sends its request over a socket of its own (mcp/server.ts).
+    const isDryRun = dryRunSockets.has(ctx.req.socket);
     const body = await readBody(ctx);
     if (!endpoint) {
       state.apiResponse = { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };

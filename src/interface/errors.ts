@@ -7,8 +7,8 @@ import { type Kind, type LinkedKind, PLURALS, type PostKind } from '../model/rec
 export interface ParamError {
   name: string;
   message?: string | undefined;
-  /** The site refuses what the record has there, and the request did not send it. */
-  isUnsent?: true;
+  /** The site refuses what the record has there, and the request sent nothing for it, or a blank. */
+  isMissing?: boolean;
   /** The parameter's entry in the response's `details`, if there is more to say than the message. */
   detail?: Record<string, unknown>;
   /** What to write instead. The original has no such text: `hints` is beside what it has. */

@@ -16,7 +16,7 @@ export interface Parameter {
    * another one for each request or site (the namespace as called, the page size, the default date range).
    */
   shownDefault?: string | number | boolean | null | 'computed';
-  /** Property of the record that the parameter sets: `startDate` of `start_date`. */
+  /** Property of the record that the parameter sets: `start` of `start_date`. */
   property?: string;
   /** The value is a segment of the path. A query or body parameter of the same name is a different parameter. */
   inPath?: boolean;

@@ -57,7 +57,7 @@ export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; oc
   return { read, occurrences };
 }
 
-/** Texts that an occurrence may have of its own: zone, page, and those that the original lacks (`event_status`). */
+/** What an occurrence may have of its own, as a text: zone, page, and what the original lacks (`event_status`). */
 const OWN_TEXTS = Object.entries(FIELDS.event).filter(
   ([name, { parameter }]) => name === 'timezone' || name === 'url' || parameter?.addition,
 );

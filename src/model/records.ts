@@ -34,7 +34,7 @@ const DAY_MS = 86_400_000;
 export type WallTime = string;
 /** WordPress stores and sends this if there is no time. */
 export const NO_TIME: WallTime = '0000-00-00 00:00:00';
-/** Stored as the website of an event whose website was removed. No address looks like this. */
+/** A mapping stores it as a website that was removed (`clearWith`). No address looks like this. */
 export const NO_WEBSITE = '-';
 
 /** The statuses of WordPress's posts, which the API has too. */

@@ -120,7 +120,7 @@ export class Receiver {
     }
   }
 
-  /** Reads the journal to its end, and yields each page with a change that the receiver wants. */
+  /** Reads the journal, to its end if the caller goes on. Yields each page with a change that the receiver wants. */
   *#readPages() {
     const { journal } = this.#options.replica;
     for (let hasMore = true; hasMore; ) {
@@ -136,6 +136,7 @@ export class Receiver {
   }
 
   #nextMessage(): Due | undefined {
+    // Takes the first page, and so ends the reading there: what follows is the next message.
     const [page] = this.#readPages();
     if (page) return { message: messageOf(page.wanted, page.position, this.#options.nowMs()), position: page.position };
     // The receiver wants none of the changes since its position.

@@ -6,8 +6,8 @@ import { FIELDS } from '../interface/fields.ts';
 import { KINDS, type Kind } from '../model/records.ts';
 
 /**
- * Must grow with every change of what a column or a record has (including the results of `fold`). New columns and
- * fields do not need it: `REPLICA_FORMAT` has them.
+ * Must grow if a column or a property gets other values than before, such as other results of `fold`. New columns and
+ * properties do not need it: `REPLICA_FORMAT` has them.
  */
 const SCHEMA_VERSION = 28;
 

@@ -204,7 +204,7 @@ export function loadMemory(replica: Replica, nowMs: number) {
     cmsClock: undefined as { timeMs: number; sentMs: number } | undefined,
     /** With the latest read mark it is sent with each request, so that no cache in front of the CMS answers. */
     startedMs: nowMs,
-    /** Since the last round of the loop: also what webhooks, writes and peers cause. The next round observes it. */
+    /** Since the last observed round: also what webhooks, writes and peers cause. */
     tally: { requests: 0, changed: 0, removed: 0 },
   };
 }

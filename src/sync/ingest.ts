@@ -170,7 +170,7 @@ export async function refreshRecords(
   suspendIfMass(context, kindMapping, [...stored.keys()]);
   const deletable = missing.filter((id) => deletableAtOnce.has(id) || !suspended.has(id));
   await deleteRecords(context, kindMapping, deletable, firstReadMark);
-  // Also of those that `deleteRecords` keeps, because they were written since the first request: they exist.
+  // Also of those that `deleteRecords` keeps, because something newer is known of them.
   endSuspension(context, kindMapping.kind, deletable);
 }
 
@@ -210,6 +210,7 @@ async function deleteRecords(context: SyncContext, kindMapping: KindMapping, ids
         await applyToSeries(context, id, readMark, changes);
       }
     const deletable = batch.filter((id) => claimIfCurrent(memory, kind, id, readMark));
+    // No mapping has events that are terms: `kind` only tells the compiler.
     if (kindMapping.storedAs === 'terms' && kind !== 'event')
       for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));
     const removed = await apply(context, kind, { deletes: [{ kind, ids: deletable, trashed }] });

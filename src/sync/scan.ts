@@ -19,7 +19,7 @@ const CONCURRENT_PAGES = 3;
 const PAGES_PER_COLLECTION = 5;
 
 /** Fills the replica, and reads what changed meanwhile. Throws what the CMS throws; the next call continues. */
-export async function runInitialSync(context: SyncContext): Promise<void> {
+export async function runInitialSync(context: SyncContext): Promise<string[]> {
   const { replica, memory, clockMs, scanIntervalMs } = context;
   await refreshSite(context);
   const isFirstTry = Object.keys(memory.initialSync).length === 0;
@@ -37,9 +37,10 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
     const pagesRead = (memory.initialSync[kind]?.nextPage ?? 1) - 1;
     if (pagesRead > 1) memory.kinds[kind].extraInTotal = undefined;
   }
-  await poll(context);
+  const differences = await poll(context);
   replica.endInitialSync();
   replica.apply({ state: { [STATE_KEYS.complete]: '1' } });
+  return differences;
 }
 
 /**

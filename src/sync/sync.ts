@@ -250,13 +250,9 @@ export class Sync {
   /** As `#pollAndScan`. Throws what the CMS throws. */
   async #readChanges(): Promise<boolean> {
     const context = this.#context;
-    if (!this.state().complete) {
-      this.#dispatch({ type: 'syncStarted' });
-      await runInitialSync(context);
-      this.#dispatch({ type: 'polled' });
-      return true;
-    }
-    const differences = await poll(context);
+    const isInitial = !this.state().complete;
+    if (isInitial) this.#dispatch({ type: 'syncStarted' });
+    const differences = await (isInitial ? runInitialSync(context) : poll(context));
     journalEndedScan(context);
     const reasons = [...differences, context.memory.scanProblem ?? []].flat();
     this.#dispatch({ type: 'polled', reason: reasons.length === 0 ? undefined : reasons.join('; ') });

@@ -133,5 +133,9 @@ describe('a create of a venue with the name of an existing one', () => {
     expect((await gateway.request('/venues')).body.venues).to.have.length(1);
     const { id } = await create({});
     expect((await gateway.request(`/venues/${id}`, { as: 'admin', json: { city: 'Kiel' } })).status).to.equal(200);
+    // An event cannot link a record: nothing would refer to a new one.
+    const { length } = (gateway.cms as FakeCms).writes;
+    await embed({ city: 'Bonn' });
+    expect((gateway.cms as FakeCms).writes.slice(length).map(({ base }) => base)).to.deep.equal(['events']);
   });
 });

@@ -56,7 +56,9 @@ describe('a value that the CMS refuses', () => {
     refused = 'ticket';
     const { status, body } = await gateway.request('/events', { as: 'admin', json: EVENT });
     expect([status, body.code, body.message]).to.deep.equal([400, 'rest_invalid_param', 'Invalid parameter(s): cost']);
-    const reason = 'It was not sent, and the site refuses what the record has there without it.';
+    const reason = 'No value was sent, and the site refuses what the record has there without one.';
     expect(body.data.params).to.deep.equal({ cost: reason });
+    const blank = await gateway.request('/events', { as: 'admin', json: { ...EVENT, cost: '' } });
+    expect(blank.body.data.params).to.deep.equal({ cost: reason });
   });
 });

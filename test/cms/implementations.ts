@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import nock from 'nock';
 import { Dispatcher } from 'undici';
-import { IdMap } from '../../src/cms/payload/ids.ts';
+import { IdMap } from '../../src/cms/id-map.ts';
 import { apiKeyLogin, createPayload } from '../../src/cms/payload/payload.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { CmsUnavailable } from '../../src/errors.ts';

@@ -418,7 +418,7 @@ describe('a poll that another gateway may have', () => {
   it('is asked for with the interval between polls, of which the lease is a part', async () => {
     const replica = new Replica({ identity: 'test' });
     const asked: number[] = [];
-    const nowMs = () => Date.UTC(2026, 0, 1);
+    const nowMs = () => Date.UTC(2026, 0, 1, 6);
     const sync = new Sync({
       replica,
       cms: createFakeCms(nowMs),

@@ -116,7 +116,7 @@ function outputFiles(
   const isOwnMapping = proposal.preset === undefined;
   const config = {
     $schema: schemaPath(out, 'config/schema.json'),
-    // The user of a password that stays in the environment. With it here, serve names the variable if it is missing.
+    // The user of a password that stays in the environment: so serve names the variable if the password is missing.
     upstream: { url, ...(account && secrets.CALENDAR_UPSTREAM_USER === undefined ? { user: account.user } : {}) },
     // Relative to config.json: the folder may be moved, or mounted into a container.
     mapping: isOwnMapping ? 'mapping.json' : proposal.preset,

@@ -139,7 +139,7 @@ function listQuery(spec: CollectionSpec, request: ListRequest): Query {
 
 const toParam = (utc: string): string => `${utc.replace(' ', 'T')}Z`;
 
-/** Only in the context `edit` WordPress refuses wrong credentials: else it takes them for none. Terms are public. */
+/** Without the context `edit` WordPress takes wrong credentials for none. Lists of terms are public anyway. */
 function contextOf(spec: CollectionSpec, view: CmsView): Query {
   return view === 'editor' && spec.storedAs === 'posts' ? { context: 'edit' } : {};
 }

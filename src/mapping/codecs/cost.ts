@@ -29,8 +29,9 @@ export const currency: CodecDefinition<CurrencyOptions> = {
         return encodeStoredCost(textAt(cmsRecord, path), { symbol, position, code });
       },
       write: (value, { body, current }) => {
+        // The plugin stores `€12` whole, and `€` beside it.
         const stored = pluginCurrency(decodeCost(String(value)).cost);
-        // The plugin stores no empty row for a new event.
+        // An update has `current`. The plugin stores no empty row for a new event.
         if (value !== '' || current) setAt(body, path, String(value));
         if (stored.symbol !== '' || current) setAt(body, symbolPath, stored.symbol);
         if (stored.position !== '' || current) setAt(body, positionPath, stored.position);

@@ -135,6 +135,7 @@ export class Sources {
     let problem: string | undefined;
     try {
       this.#stopping.signal.throwIfAborted();
+      // A doubted source is read in full: a 304 would say nothing of the answer that was not believed.
       const previous = state.isDoubted ? undefined : this.#saved(named)?.validators;
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
       const snapshot = await named.source.read(previous, signal);

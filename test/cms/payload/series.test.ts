@@ -2,7 +2,7 @@
 // occurrences of series.
 
 import { expect } from 'chai';
-import { IdMap } from '../../../src/cms/payload/ids.ts';
+import { IdMap } from '../../../src/cms/id-map.ts';
 import { createPayload } from '../../../src/cms/payload/payload.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
 import { type FakePayload, startFakePayload } from '../../cli/fake-payload.ts';

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { IdMap } from '../../../src/cms/payload/ids.ts';
-import { ConfigError } from '../../../src/errors.ts';
+import { IdMap } from '../../src/cms/id-map.ts';
+import { ConfigError } from '../../src/errors.ts';
 
 const A = '018f4f3e-0000-7000-8000-00000000000a';
 const B = '018f4f3e-0000-7000-8000-00000000000b';
