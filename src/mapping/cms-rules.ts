@@ -22,10 +22,8 @@ interface RuledKind {
 interface CmsRules {
   /** The name of the site's images in webhooks. */
   imageCollection(file: MappingFile): string;
-  /** What the mapping of a kind says to the adapter and to the command line alone (`CollectionSpec.cmsSettings`). */
-  settingsOf(spec: KindSpec): object;
   /** @throws MappingFieldError if what the mapping says of the site is wrong */
-  checkSite(file: MappingFile): void;
+  checkSite?(file: MappingFile): void;
   /** Where the fields are that a mapping does not name. */
   coreLocations: Readonly<Record<'posts' | 'terms', CoreLocations>>;
   /**
@@ -84,8 +82,6 @@ const PAYLOAD_POSTS: CoreLocations = {
 export const CMS_RULES: Readonly<Record<CmsName, CmsRules>> = {
   wordpress: {
     imageCollection: () => 'media',
-    settingsOf: (spec) => spec.wordpress ?? {},
-    checkSite() {},
     coreLocations: { posts: WORDPRESS_POSTS, terms: WORDPRESS_TERMS },
     selectFields: selectFromWordPress,
     checkFields({ storedAs, spec }) {
@@ -94,7 +90,6 @@ export const CMS_RULES: Readonly<Record<CmsName, CmsRules>> = {
   },
   payload: {
     imageCollection: ({ payload }) => payload?.media ?? 'media',
-    settingsOf: () => ({}),
     checkSite({ payload }) {
       if (payload?.timezone !== undefined && !parseZone(payload.timezone))
         throw new MappingFieldError('/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');

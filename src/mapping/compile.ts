@@ -32,7 +32,7 @@ export function compileMapping(json: unknown, name: string): Mapping {
   const file = validateMappingFile(json, name);
   try {
     const rules = CMS_RULES[file.upstream];
-    rules.checkSite(file);
+    rules.checkSite?.(file);
     checkCollections(file);
     const kinds: Record<string, unknown> = {};
     for (const kind of KINDS) {
@@ -83,7 +83,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     collection: collectionName(spec),
     storedAs,
     readOnly,
-    cmsSettings: rules.settingsOf(spec),
+    cmsSettings: spec.wordpress ?? {},
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
     paths: new Map(fields.flatMap(singlePath)),

@@ -66,9 +66,9 @@ export class Receiver {
   /** The key of its position: a hash, because its address may hold a secret. */
   readonly #key: string;
   /** The receiver has everything up to here. Undefined until it is looked up. */
-  #position: JournalPosition | undefined;
-  /** The journal is read up to here: of a build hook further than `#position`. */
-  #read: JournalPosition | undefined;
+  #acceptedUpTo: JournalPosition | undefined;
+  /** The journal is read up to here: of a build hook further than `#acceptedUpTo`. */
+  #readUpTo: JournalPosition | undefined;
   /** Is sent until it is accepted, unchanged, so that a repetition has the same id. */
   #due: Due | undefined;
   /** Of a build hook. Undefined: nothing has changed since the last build. */
@@ -89,7 +89,7 @@ export class Receiver {
   }
 
   status() {
-    return { host: this.#label.host, position: this.#position?.number, ...this.#last };
+    return { host: this.#label.host, position: this.#acceptedUpTo?.number, ...this.#last };
   }
 
   /** Sends what is due, in order, until a failure, while it has the lease. Does nothing more while it is sending. */
@@ -103,7 +103,7 @@ export class Receiver {
 
   /** Another gateway sends from now on. At worst it repeats the request that is under way here. */
   leave(): void {
-    this.#position = this.#read = this.#due = this.#build = undefined;
+    this.#acceptedUpTo = this.#readUpTo = this.#due = this.#build = undefined;
   }
 
   async stop(): Promise<void> {
@@ -124,23 +124,22 @@ export class Receiver {
   *#readPages() {
     const { journal } = this.#options.replica;
     for (let hasMore = true; hasMore; ) {
-      const from = this.#read ?? this.#keptPosition();
+      const from = this.#readUpTo ?? this.#keptPosition();
       const page = from && journal.since(from, BATCH);
-      const position = page?.next ?? journal.head();
-      this.#read = position;
+      this.#readUpTo = page?.next ?? journal.head();
       hasMore = page?.hasMore === true;
       // Undefined if there is no position yet, or the journal has lost changes after it: the message is then a reset.
       const wanted = page?.entries.filter(({ kind }) => this.#settings.kinds?.includes(kind) ?? true);
-      if (wanted?.length !== 0) yield { wanted, position };
+      if (wanted?.length !== 0) yield { wanted, position: this.#readUpTo };
     }
   }
 
   #nextMessage(): Due | undefined {
-    // Takes the first page, and so ends the reading there: what follows is the next message.
+    // Ends the reading at the first page: what follows is the next message.
     const [page] = this.#readPages();
     if (page) return { message: messageOf(page.wanted, page.position, this.#options.nowMs()), position: page.position };
     // The receiver wants none of the changes since its position.
-    if (this.#read!.number !== this.#position?.number) this.#keep(this.#read!);
+    if (this.#readUpTo!.number !== this.#acceptedUpTo?.number) this.#keep(this.#readUpTo!);
     return undefined;
   }
 
@@ -149,19 +148,19 @@ export class Receiver {
     for (const _page of this.#readPages()) this.#build = buildTimes(this.#build, quietS, nowMs);
     if (!this.#build || nowMs < this.#build.dueMs) return undefined;
     this.#build = undefined;
-    return { position: this.#read! };
+    return { position: this.#readUpTo! };
   }
 
   #keptPosition(): JournalPosition | undefined {
     const { replica, lease } = this.#options;
-    const text = this.#position ? undefined : (lease?.position(this.#key) ?? getState(replica.db, this.#key));
-    this.#position ??= text === undefined ? undefined : JSON.parse(text);
-    return this.#position;
+    const text = this.#acceptedUpTo ? undefined : (lease?.position(this.#key) ?? getState(replica.db, this.#key));
+    this.#acceptedUpTo ??= text === undefined ? undefined : JSON.parse(text);
+    return this.#acceptedUpTo;
   }
 
   #keep(position: JournalPosition): void {
     const text = JSON.stringify(position);
-    this.#position = position;
+    this.#acceptedUpTo = position;
     this.#options.lease?.keep(this.#key, text);
     setState(this.#options.replica.db, this.#key, text);
   }
@@ -180,7 +179,7 @@ export class Receiver {
       this.#due = undefined;
       this.#keep(due.position);
     }
-    const position = this.#position?.number ?? 0;
+    const position = this.#acceptedUpTo?.number ?? 0;
     observe({ type: 'push', ...this.#label, answer, failures, position, durationMs: answeredMs - startedMs });
     return isAccepted;
   }
