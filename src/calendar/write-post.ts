@@ -71,13 +71,14 @@ function withWriteErrors<T>(
   const id = stored?.id;
   const { writtenPathsByField } = writableMapping(request.services, kind, id);
   // `meta.day`: those of start_date and end_date that were sent, or else both. `isMissing`: not sent, or blank.
+  const isBlank = (value: unknown) => String(value ?? '').trim() === '';
   const parametersAt = (path: string): ParamError[] => {
     const fields = [...writtenPathsByField].filter(([, paths]) => paths.includes(path)).map(([field]) => String(field));
     // A custom field is a part of one parameter: `customFields.last_bus`.
     const keys = fields.map((field) => field.split('.', 1)[0]!);
     const sent = keys.filter((key) => input.parameterOf[key] !== undefined);
     if (sent.length > 0)
-      return sent.map((key) => ({ name: input.parameterOf[key]!, isMissing: input.byField[key] === '' }));
+      return sent.map((key) => ({ name: input.parameterOf[key]!, isMissing: isBlank(input.byField[key]) }));
     const declared = BODY_PARAMETERS[kind].filter(({ name, property = name }) => keys.includes(property));
     return declared.map(({ name }) => ({ name, isMissing: true }));
   };

@@ -60,12 +60,13 @@ export const MAX_HEADER_CHARACTERS = {
   forwardedFor: 2000,
 };
 
-/** For a parameter that no route declares. Some use cases read `context`, `_embed` and `password` of `Input.raw`. */
+/** For a parameter that no route declares. Some use cases read `context` and `_embed` of `Input.raw`. */
 export const UNDECLARED_LIMIT: Limit = { characters: 65_536 };
 
 /** Names in a query or body, declared or not: validation takes 3 ms for a thousand. */
 export const MAX_NAMES = 500;
 
+/** Of the body of a GET, HEAD or OPTIONS. */
 export const READ_BODY_BYTES = 8192;
 /** Texts, numbers, lists and objects in one JSON body. */
 export const MAX_BODY_VALUES = 20_000;

@@ -28,7 +28,7 @@ export interface WriteTarget {
  *   storedPaths           of the title: ['meta.hall']  where it is written, or would be if it were not read-only
  *   readPathsOfKind       ['hall', 'meta.fee']         the `selectedPaths` of all fields of the kind
  *   writtenPathsByField   title -> ['meta.hall'], cost -> ['meta.fee']: the `storedPaths` of its writable fields
- *   requiredPaths         ['hall']                     those of required fields, such as the title, and of `hidden`
+ *   requiredPaths         []                           those of start and end, and of `hidden`
  */
 export interface FieldAccessor extends Pick<Codec, 'needsZone' | 'isStoredAsNumber'> {
   /** Returns `undefined` if nothing usable is stored. */

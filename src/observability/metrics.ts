@@ -51,7 +51,7 @@ export function createMetrics(nowMs: () => number = Date.now) {
       for (const state of REPLICA_STATES) metrics.replicaState.set({ state }, Number(state === to));
     },
     'sync-round'({ durationMs, changed, removed }) {
-      // A poll that fails leaves the state `live` before it ends.
+      // A poll that failed has ended the state `live` by now.
       if (isLive) caughtUpMs = nowMs();
       metrics.polls.observe(durationMs / 1000);
       metrics.syncChanged.inc(changed + removed);

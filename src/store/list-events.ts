@@ -174,7 +174,7 @@ interface EventRows {
  * @param links that the filter names, the most selective kind first
  */
 function drivingOf({ words, include, order }: EventFilter, links: readonly LinkCondition[], schema?: string) {
-  // Staff see unpublished records too: in such a join, SQLite does not look up their events by their ids.
+  // For staff `event` is a union with their database, in which SQLite looks up no id of a join: it would read all.
   if (words?.length && schema === undefined) return 'words';
   const linksHaveOrder = EVENT_ORDER_COLUMNS[order].every((column) => LINK_COLUMNS.has(column));
   return linksHaveOrder && !include ? links[0] : undefined;

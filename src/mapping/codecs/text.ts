@@ -29,9 +29,9 @@ export const html: CodecDefinition<never> = {
  */
 const LINE_BREAK = '\ufdd0';
 const WORD_BREAK = '\ufdd1';
-const WORD_BREAKS = new RegExp(`${WORD_BREAK}+`, 'g');
+const WORD_BREAKS = /\ufdd1+/g;
 /** After `<br />`, HTML may have a line end too, which goes with it. */
-const LINE_END = new RegExp(`${LINE_BREAK}[ \\t]*\\r?\\n?`, 'g');
+const LINE_END = /\ufdd0[ \t]*\r?\n?/g;
 
 export const plainText: CodecDefinition<'paragraphs'> = {
   fits: ['text', 'html'],

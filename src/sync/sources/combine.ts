@@ -139,6 +139,7 @@ function siteEvent(db: Database, { id, title, start, startUtc, url, website, ...
   const organizers = [...getRecords(db, 'organizer', event.organizers).values()].filter((each) => !each.protected);
   return {
     ...{ id, source: '', start, startUtc },
+    // The CMS tells no UID of an event.
     keys: matchKeysOf('', [url, website], title),
     places: venues.map(({ title: name, ...venue }) => ({ ...venue, name })),
     organizers: organizers.map((organizer) => letters(organizer.title)),
