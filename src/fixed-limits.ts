@@ -8,7 +8,7 @@ export const LIMITS = {
       queue: 100,
       /** A site that takes no connection in this time is down, not slow. */
       connectTimeoutMs: 2000,
-      /** From sending a call until its response headers: config.ts makes it 2/3 of `deadlineMs`, for a retry. */
+      /** From sending a call until its response headers, in tests: config.ts makes it 2/3 of `deadlineMs`. */
       headersTimeoutMs: 10_000,
       /** Of one response. A record that is larger alone is left out of the replica. */
       maxBytes: 5 * 1024 * 1024,
@@ -48,11 +48,11 @@ export const LIMITS = {
     requestTimeoutMs: 30_000,
     /** Longer than that of a load balancer, which is mostly 60 s, so that the gateway never closes first. */
     keepAliveTimeoutMs: 65_000,
-    /** Open connections, of which one address may have a tenth. */
+    /** Open connections, of which one network may have a tenth. */
     sockets: 10_000,
-    /** Requests with a body at the same time: each may take `bodyBytes` of memory. One address may have a tenth. */
+    /** Requests with a body at the same time: each may take `bodyBytes` of memory. One network may have a tenth. */
     bodiesAtOnce: 200,
-    /** Uninterrupted work after which cache misses and writes get 503. */
+    /** A turn of the event loop may take this long: then cache misses and writes get 503 (load-shedding.ts). */
     overloadMs: 100,
     /** For requests in flight on shutdown: less than the 30 s of Kubernetes and Docker. */
     drainMs: 25_000,

@@ -31,7 +31,7 @@ export const unknownId = (kind: Kind, id: number): ApiError =>
 export const cmsToApiError = (error: unknown, context: ErrorContext): unknown =>
   error instanceof CmsRejected ? rejectionToApiError(error, context) : error;
 
-/** For a failure of the CMS that no use case has mapped: without the parameters of the request. */
+/** For a failure of the CMS that no use case has mapped. Those about a record are mapped there, so any kind will do. */
 export const unmappedToApiError = (error: unknown): unknown =>
   error instanceof CmsUnavailable ? unavailableError(error) : cmsToApiError(error, { kind: 'event' });
 

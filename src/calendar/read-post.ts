@@ -79,6 +79,7 @@ export async function asActorSees(
 /** The response to a read of one post. Anonymous callers without a password share one rendering. */
 export async function singlePost(kind: PostKind, id: number, input: Input, request: ApiRequest): Promise<ApiResponse> {
   const { db } = request.services.replica;
+  // Only the read of an event by its id declares the parameter.
   const password = (input.values.password ?? input.raw.password) as string | undefined;
   const editing = input.raw.context === 'edit';
   const isPlain = !password && !request.actor.account;

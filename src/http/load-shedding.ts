@@ -10,8 +10,8 @@ import type { Middleware } from './state.ts';
 export type LoadSheddingOptions = Pick<Config['limits'], 'overloadMs' | 'bodiesAtOnce'>;
 
 /**
- * The first requests of a turn are never shed: a page with its assets sends about this many, however long the
- * operating system suspends the process meanwhile.
+ * The first requests of a turn are never shed. A page with its assets sends about this many. A process that was
+ * suspended finds a long turn with few requests: these are answered.
  */
 const NEVER_SHED = 16;
 

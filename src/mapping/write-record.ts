@@ -77,6 +77,7 @@ export function createWriter(
     return Object.fromEntries(sent.map(({ field: { key } }) => [key, before[key]]));
   }
 
+  /** The start, if its `sentWith` is `["end_date"]` and the end is changed. */
   function fieldsSentAlong(changed: object): CompiledField[] {
     const names = fields.filter((one) => isChanged(one, changed)).map(({ name }) => name);
     return writable.filter(

@@ -122,7 +122,7 @@ export function readAll(
  * was on no page must be read by id before it is deleted. `concurrency`: requests at a time. Throws as `readPage`.
  */
 export async function* paginate(
-  readPage: (page: number) => Promise<MarkedPage>,
+  readNumbered: (page: number) => Promise<MarkedPage>,
   { start = 1, pageSize, concurrency = 1 }: { start?: number; pageSize: number; concurrency?: number },
 ): AsyncGenerator<NumberedPage> {
   const pending: Promise<MarkedPage>[] = [];
@@ -131,7 +131,7 @@ export async function* paginate(
     const nextPage = () => page + pending.length;
     const readsAhead = () => pending.length < concurrency && (nextPage() - 1) * pageSize < total;
     while (pending.length === 0 || readsAhead()) {
-      const request = readPage(nextPage());
+      const request = readNumbered(nextPage());
       // If the consumer stops, nothing awaits a page that was requested ahead: its failure must not end the process.
       request.catch(() => {});
       pending.push(request);

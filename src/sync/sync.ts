@@ -215,7 +215,7 @@ export class Sync {
     return Math.max(0, this.#intervalMs() * PERIOD - durationMs);
   }
 
-  /** Of the pause, and of the lease. */
+  /** The pause follows from it, and the lease of a cluster. */
   #intervalMs(): number {
     return this.#options.intervalMs;
   }

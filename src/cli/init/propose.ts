@@ -90,7 +90,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
 }
 
 /**
- * The preset, whose type is `event` below, unless another type is better:
+ * The preset, which is the first that matches, unless another type is better. Its own type is `event` here:
  *
  *   the operator says --event-type gigs           none
  *   the site shows the preset's fields of dates   the preset, even if gigs have dates too

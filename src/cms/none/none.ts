@@ -19,7 +19,7 @@ export const siteWithoutCms = (config: Config): Site => ({
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
 });
 
-/** @param areSourcesRead until then the initial sync waits for the site: an empty calendar would look complete */
+/** @param areSourcesRead the initial sync waits for them, not they for it: an empty calendar would look complete */
 export function createNoCms(site: Site, areSourcesRead: () => boolean): Cms {
   const findNothing = async () => undefined;
   const refuse = async () => {

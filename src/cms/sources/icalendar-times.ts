@@ -99,14 +99,15 @@ export function endOf(component: Component, first: Moment, start: Moment, contex
   const days = end ? Math.round((end.wallMs - first.wallMs) / DAY_MS) : duration.weeks * 7 + duration.days;
   if (first.isDate) return momentAt(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start).epochMs;
   if (end) return start.epochMs + Math.max(0, end.epochMs - first.epochMs);
+  // DURATION, or neither of them.
   const lastDay = days === 0 ? start : momentAt(start.wallMs + days * DAY_MS, start);
   return lastDay.epochMs + ((duration.hours * 60 + duration.minutes) * 60 + duration.seconds) * 1000;
 }
 
 export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
   const timezone = start.zone || context.zone;
-  // Not from `endUtc`, which ends with the year 9999: a permanent exhibition in New York ends five hours later in UTC.
-  // A day later is enough for every zone, and still a `Date`: DURATION:PT2400000000H is none.
+  // `formatWallTime` cuts at the end of 9999. A permanent exhibition in New York ends then, which in UTC is later: so
+  // the local time is not made of `endUtc`. DURATION:PT2400000000H is no `Date`: a day after 9999 serves every zone.
   const local = (epochMs: number) =>
     formatWallTime(zones.epochToWallMs(Math.min(epochMs, LATEST_MS + DAY_MS), zones.zoneOrUtc(timezone)));
   const [startUtc, endUtc] = [formatWallTime(start.epochMs), formatWallTime(endMs)];

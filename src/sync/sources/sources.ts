@@ -32,7 +32,7 @@ interface SourcesOptions {
   sources: readonly NamedSource[];
   replica: Replica;
   site: () => Site;
-  /** Resolves when the CMS's records are there. */
+  /** Resolves when the CMS's records are there; at once without a CMS (none.ts waits for the sources). */
   whenComplete: () => Promise<void>;
   intervalMs: number;
   observe: Observe;
