@@ -45,8 +45,9 @@ export async function findDuplicate(
   // earlier unpublished one that the actor may see.
   const isPublishedNow = fields.status === 'publish' && (fields.date ?? fields.dateUtc) === undefined;
   const scopes = isPublishedNow ? {} : await unpublishedScopes(services, [kind], request);
-  // The site does not know the records of sources. Where it has venues of its own, a text in an event is none of them.
-  const firstForeignId = services.mapping.kinds[kind]?.readOnly === false ? FIRST_EMBEDDED_ID : FIRST_SOURCE_ID;
+  // Nobody can link a record of a source. A venue that is text in an event is meant only where nobody can write venues.
+  const canWrite = services.mapping.kinds[kind]?.readOnly === false;
+  const firstForeignId = canWrite ? FIRST_EMBEDDED_ID : FIRST_SOURCE_ID;
   const find = (visible: VisibleRecords) => findSame(visible, kind, longestWord, firstForeignId, isSame);
   if (Object.keys(scopes).length === 0) return find(replica.db);
   return unpublishedRecords.use(request, scopes, async ({ records }) => find(records));

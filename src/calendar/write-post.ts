@@ -198,7 +198,8 @@ export async function imageField(write: PostWrite<PostKind>): Promise<Pick<PostF
   const { image } = write.input.byField;
   const writable: ReadonlySet<string> | undefined = write.request.services.mapping.kinds[write.kind]?.writable;
   if (image === undefined) return undefined;
-  // Where the mapping has no place for it, nothing would refer to an upload. The CMS still judges the update.
+  // Where the mapping has no place for it, nothing would refer to an upload. The writer leaves the 0 out: with it, an
+  // update of the image alone is sent, and the CMS says whether the actor may edit the record.
   if (!writable?.has('image')) return { image: 0 };
   return { image: await write.request.images!.idOf(String(image)) };
 }

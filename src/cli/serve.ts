@@ -83,7 +83,7 @@ function exitOnUncaught(gateway: Gateway, log: Observe): void {
 /**
  * Reads the site's description and the service account once, so that a mistake in the configuration ends the start. An
  * unreachable site does not: it may start at the same time, or be under maintenance, and the sync tries again.
- * @throws ConfigError if the site does not run the mapping's CMS, or rejects the service account
+ * @throws ConfigError if the site rejects the service account, or shows no REST API of WordPress to a mapping for it
  */
 async function checkSite(config: Config, say: Say): Promise<void> {
   const mapping = loadMapping(config.mapping);

@@ -63,7 +63,7 @@ export const EVENT_ORDER_COLUMNS = {
 
 export type EventOrder = keyof typeof EVENT_ORDER_COLUMNS;
 
-/** Columns of `event` that `event_link` has too. A list in the order of another one, such as `title`, reads `event`. */
+/** Columns of `EVENT_ORDER_COLUMNS` that `event_link` has. A list in another order, such as `title`, reads `event`. */
 const LINK_COLUMNS: ReadonlySet<string> = new Set(['id', 'starts', 'ends', 'published', 'modified']);
 
 /** True for the rows `e` in the window: a link has the times of its event. */

@@ -29,7 +29,7 @@ const MAX_INVALIDATIONS = 20_000;
 const ENTRY_BYTES = 1600;
 const DEPENDENCY_BYTES = 100;
 
-/** Of an event without the images of its venues and organizers: changes.ts invalidates the venue or organizer. */
+/** Of an event, without the images of its venues and organizers: changes.ts invalidates the venue or organizer. */
 function dependenciesOf(record: CalendarRecord): Dependency[] {
   const itself: Dependency = [record.kind, record.id];
   if (isTermRecord(record)) return [itself];

@@ -162,6 +162,7 @@ export async function refreshRecords(
     const existing = new Set(records.filter(isPublished).map(idOf));
     endSuspension(context, kindMapping.kind, existing);
     missing.push(...slice.filter((id) => !existing.has(id)));
+    // The oldest mark: what was written since the first request stays.
     firstReadMark ||= readMark;
   }
   const { suspended } = context.memory.kinds[kindMapping.kind];

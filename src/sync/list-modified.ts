@@ -19,8 +19,8 @@ const LATE_COMMIT_MS = 30_000;
  */
 const SAME_SECOND_MS = 2_000;
 /**
- * Records whose modification lies further ahead are not listed again at every poll: a CMS such as WordPress gives a new
- * record its publication date, from the site's clock. In the hour that clocks show twice, that may be an hour off.
+ * Records whose modification lies further ahead are not listed again at every poll. One created now may lie an hour
+ * ahead: WordPress takes its publication date from the site's clock, which shows an hour twice in autumn.
  */
 const AHEAD_MS = 2 * 3_600_000;
 

@@ -92,7 +92,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
 /**
  * The preset, which is the first that matches, unless another type is better. Its own type is `event` here:
  *
- *   the operator says --event-type gigs           none
+ *   the operator says --event-type gigs           none, even if a later preset is for gigs
  *   the site shows the preset's fields of dates   the preset, even if gigs have dates too
  *   ... not these, but dates of gigs              none: init can read the dates of gigs
  *   ... neither                                   the preset: the companion plugin will show its dates

@@ -106,8 +106,8 @@ export function endOf(component: Component, first: Moment, start: Moment, contex
 
 export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
   const timezone = start.zone || context.zone;
-  // `formatWallTime` cuts at the end of 9999. A permanent exhibition in New York ends then, which in UTC is later: so
-  // the local time is not made of `endUtc`. DURATION:PT2400000000H is no `Date`: a day after 9999 serves every zone.
+  // Not made of `endUtc`, which `formatWallTime` cuts: 9999-12-31 23:59:59 in New York is in the year 10000 in UTC.
+  // `min`: `Date` cannot hold DURATION:PT2400000000H. A day after 9999 is cut to the end of 9999 in every zone.
   const local = (epochMs: number) =>
     formatWallTime(zones.epochToWallMs(Math.min(epochMs, LATEST_MS + DAY_MS), zones.zoneOrUtc(timezone)));
   const [startUtc, endUtc] = [formatWallTime(start.epochMs), formatWallTime(endMs)];

@@ -27,7 +27,7 @@ type SharedFields = Pick<EventFields, TextField | TimeField> & Partial<Pick<Even
  * A whole day is 00:00:00 to 23:59:59. `url` is the event's page at its origin.
  */
 export interface SourceEvent extends SharedFields {
-  /** Names the event for ever in its source: the UID, of an instance also its start (`uid/20270501T180000Z`). */
+  /** Names the event for ever in its source: of a file the UID, of an instance with its start; of a site its id. */
   key: string;
   /** The iCalendar UID, or the `global_id` of an events/v1 site: equal ones of two sources are the same event. */
   uid: string;
