@@ -78,8 +78,8 @@ export class Peers implements PeersPort {
   /** The records that `#reread` reads now, because an entry names them. `changed` does not tell them again. */
   readonly #rereading = new Set<string>();
   /**
-   * Set in the calls that `#reread` makes. A poll that runs beside them lacks it, and tells what it changes. Calls at
-   * one time share a batch (`inBatches`), which has it if the first of them had it: at worst a key is told twice.
+   * Set in the calls that `#reread` makes. A poll that runs beside them lacks it, and tells what it changes. Several
+   * calls may share a batch (`inBatches`). It counts as the first of them does: at worst a key is told twice.
    */
   readonly #isReread = new AsyncLocalStorage<true>();
 
@@ -125,10 +125,10 @@ export class Peers implements PeersPort {
   /** The replica has changed. The peers are told, unless they know: during the initial sync each reads everything. */
   changed(records: readonly ChangedRecord[]): void {
     if (!this.#sync.state().complete) return;
-    // Each gateway reads the sources itself. A venue that is text inside events has no collection: its event is told.
+    // Each gateway reads the sources itself. Of a venue that is text inside an event, peers read the event.
     const ofCms = records.filter(({ kind, id }) => id < FIRST_SOURCE_ID && specOf(this.#options.mapping, kind));
     const isReread = this.#isReread.getStore();
-    // The peers know what an entry names. What else a `#reread` changes, such as the events of a deleted term, is told.
+    // The peers know what an entry names. They hear what else a `#reread` changes: the events of a deleted term.
     const news = ofCms.filter((record) => !isReread || !this.#rereading.has(nameOf(record)));
     if (news.length > 0) void this.#publish(news);
   }

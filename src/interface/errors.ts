@@ -293,6 +293,6 @@ export function refusedByCms(error: CmsRejected): ApiError {
   });
 }
 
-/** A bug, or a failure that nobody foresaw. */
+/** A bug, or a failure that no code expects. */
 export const internalError = (step: 'answer' | 'complete', cause?: unknown): ApiError =>
   new ApiError(500, 'internal_server_error', `The gateway could not ${step} this request.`, { cause });

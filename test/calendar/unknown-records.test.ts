@@ -170,7 +170,7 @@ describe('an unknown record while the CMS is unavailable', () => {
 
 describe('a replica that is replaced while the CMS answers about a record', () => {
   for (const path of ['/events/777', '/events/by-slug/late'])
-    it(`makes the read 503, and leaves no rejection that nobody handles: ${path}`, async () => {
+    it(`makes the read 503, and leaves no unhandled rejection: ${path}`, async () => {
       const cms = createFakeCms(() => Date.UTC(2027, 0, 1));
       let afterRead = () => {};
       const link = interceptCalls(cms, async (_name, call) => {
