@@ -58,7 +58,7 @@ const town = (): Town => townCalendar(townToday());
 
 async function startWordPressDemo({ webhook, phpRuntime, ...options }: DemoSiteOptions): Promise<DemoSite> {
   const main = join(PROJECT_ROOT, 'src/main.ts');
-  const webhookOptions = ['--webhook-url', webhook.url, '--webhook-secret', webhook.secret];
+  const webhookOptions = ['--webhook-url', webhook.url, `--webhook-secret=${webhook.secret}`];
   const plugin = await run([process.execPath, main, 'plugin', '--mapping', 'wordpress-meta', ...webhookOptions]);
   const sandbox = await startSandbox({
     ...options,
