@@ -56,7 +56,7 @@ interface OpenedCms {
 /**
  * Opens the CMS that the mapping names; none if the settings name no site.
  * @param idMapFile of the id map, for a CMS whose ids are texts; absent: the numbers end with the process
- * @param areSourcesRead whether a calendar without a CMS is complete
+ * @param wereSourcesTried whether a calendar without a CMS is complete
  * @throws ConfigError if the file cannot be used
  */
 export function openCms(
@@ -64,12 +64,12 @@ export function openCms(
   mapping: Mapping,
   observe: Observe,
   idMapFile?: string,
-  areSourcesRead = () => true,
+  wereSourcesTried = () => true,
 ): OpenedCms {
   const { url, limits, userAgent, user, password } = config.upstream;
   if (url === undefined) {
     const ownSite = siteWithoutCms(config);
-    return { cms: createNoCms(ownSite, areSourcesRead), serviceCredentials: undefined, ownSite };
+    return { cms: createNoCms(ownSite, wereSourcesTried), serviceCredentials: undefined, ownSite };
   }
   const client = { url, limits, userAgent, observe };
   if (mapping.cms === 'wordpress') {
@@ -142,9 +142,9 @@ export class Gateway {
     this.#mapping = loadMapping(config.mapping);
     this.#replicaFile = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
     // Called later, when `#current` is set. With a complete replica from disk nobody waits for a source that is slow.
-    const areSourcesRead = () => this.#current.sync.state().complete || this.#current.sources.isRead();
+    const wereSourcesTried = () => this.#current.sync.state().complete || this.#current.sources.wereTried();
     const idMapFile = this.#replicaFile && `${this.#replicaFile}.ids`;
-    this.#openedCms = openCms(config, this.#mapping, this.#observe, idMapFile, areSourcesRead);
+    this.#openedCms = openCms(config, this.#mapping, this.#observe, idMapFile, wereSourcesTried);
     this.#cluster = clusterOpener?.({
       url: config.redisUrl!,
       siteUrl: siteUrlOf(config),

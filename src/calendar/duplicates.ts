@@ -30,17 +30,17 @@ export function comparableText(html: string): string {
  * @param fields what a new record would get
  */
 export async function findDuplicate(
-  { kind, input: { byField }, request }: PostWrite<LinkedKind>,
+  { kind, input: { byProperty }, request }: PostWrite<LinkedKind>,
   fields: Fields,
 ): Promise<LinkedRecord | undefined> {
-  const name = comparableText(String(byField.title));
+  const name = comparableText(String(byProperty.title));
   // A search for one word of the title finds the candidates, which `isSame` compares.
   const longestWord = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
   if (!longestWord) return undefined;
   const { services } = request;
   const { replica, unpublishedRecords } = services;
   const isSame = (record: LinkedRecord) =>
-    comparableText(record.title) === name && !differs(services, record, byField, fields);
+    comparableText(record.title) === name && !differs(services, record, byProperty, fields);
   // The CMS may make `future` of `publish` with a date. Then, and for a draft, the new record may be the same as an
   // earlier unpublished one that the actor may see.
   const isPublishedNow = fields.status === 'publish' && (fields.date ?? fields.dateUtc) === undefined;
@@ -83,7 +83,7 @@ function differs(services: Services, record: LinkedRecord, sent: Fields, fields:
   };
   const stored: Record<string, unknown> = { ...record };
   const isDifferent = (name: string) => counts(name) && sent[name] !== undefined && fields[name] !== stored[name];
-  if (copiedFields(record.kind).some(([, { key }]) => isDifferent(key)) || isDifferent('author')) return true;
+  if (copiedFields(record.kind).some(([, { property }]) => isDifferent(property)) || isDifferent('author')) return true;
   if (fields.image && fields.image !== record.image) return true;
   // Of those that can be written (`writtenCustomFields`). `false` is the same as no value.
   const customFields = Object.entries((fields.customFields as LinkedRecord['customFields']) ?? {});

@@ -57,16 +57,16 @@ export const events = {
 };
 
 /** An event needs a title, a description or an excerpt. WordPress would say so after its venue was created. */
-function assertNotBlank({ byField }: Input): void {
+function assertNotBlank({ byProperty }: Input): void {
   const isBlank = (value: unknown) => value === undefined || String(value).trim() === '';
-  if (byField.title !== undefined && [byField.title, byField.description, byField.excerpt].every(isBlank))
+  if (byProperty.title !== undefined && [byProperty.title, byProperty.description, byProperty.excerpt].every(isBlank))
     throw invalidParam('title');
 }
 
 const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
-type TargetField = 'categories' | 'tags' | 'venues' | 'organizers';
-const TARGET_FIELDS = Object.values(FIELDS.event).flatMap(({ key, targetKind }) =>
-  targetKind ? [[key as TargetField, targetKind] as const] : [],
+type TargetProperty = 'categories' | 'tags' | 'venues' | 'organizers';
+const TARGET_PROPERTIES = Object.values(FIELDS.event).flatMap(({ property, targetKind }) =>
+  targetKind ? [[property as TargetProperty, targetKind] as const] : [],
 );
 
 /**
@@ -74,7 +74,7 @@ const TARGET_FIELDS = Object.values(FIELDS.event).flatMap(({ key, targetKind }) 
  * `venue: [12, { venue: 'New' }]` gives a number and a function.
  */
 type Target = number | (() => Promise<number>);
-type Targets = Partial<Record<TargetField, Target[]>>;
+type Targets = Partial<Record<TargetProperty, Target[]>>;
 
 interface CheckedFields {
   fields: Partial<EventFields>;
@@ -93,7 +93,7 @@ async function checkedFields(write: PostWrite<'event'>): Promise<CheckedFields> 
 
 function costOf(write: PostWrite<'event'>): Pick<Partial<EventFields>, 'cost'> {
   const { services } = write.request;
-  const sent = write.input.byField.cost;
+  const sent = write.input.byProperty.cost;
   const cost = normalizeCost(sent);
   if (sent === undefined || isShownCost(write, cost)) return {};
   const isNumber = services.mapping.kinds.event.storedAsNumber.has('cost');
@@ -102,51 +102,57 @@ function costOf(write: PostWrite<'event'>): Pick<Partial<EventFields>, 'cost'> {
 
 /** As in The Events Calendar, a create takes `website: "0"` for none, and an update stores it. */
 function websiteOf({ input, stored }: PostWrite<'event'>): Pick<Partial<EventFields>, 'website'> {
-  const { website } = input.byField;
+  const { website } = input.byProperty;
   const isNone = stored ? website === undefined : !website || website === '0';
   return isNone ? {} : { website: htmlText(String(website ?? '')) };
 }
 
 async function targetsOf({ input, request }: PostWrite<'event'>): Promise<Targets> {
   const targets: Targets = {};
-  for (const [field, kind] of TARGET_FIELDS) {
-    const items = input.byField[field] as unknown[] | null | undefined;
+  for (const [property, kind] of TARGET_PROPERTIES) {
+    const items = input.byProperty[property] as unknown[] | null | undefined;
     // `venue: null` removes all venues (docs/differences.md). `tags: null` changes nothing, as in the original.
     if (kind === 'venue' || kind === 'organizer') {
-      if (items !== undefined) targets[field] = await prepareLinkedTargets(kind, items ?? [], request);
-    } else if (items) targets[field] = await prepareTerms(kind, items, request);
-    if (targets[field]?.some((target) => typeof target === 'number' && target >= FIRST_SOURCE_ID))
-      throw invalidParam(input.parameterOf[field]!, 'It comes from a source, which the site does not know.');
+      if (items !== undefined) targets[property] = await prepareLinkedTargets(kind, items ?? [], request);
+    } else if (items) targets[property] = await prepareTerms(kind, items, request);
+    if (targets[property]?.some((target) => typeof target === 'number' && target >= FIRST_SOURCE_ID))
+      throw invalidParam(input.parameterOf[property]!, 'It comes from a source, which the site does not know.');
   }
   return targets;
 }
 
 /** Creates the targets that are missing, and uploads the image. Resolves with the fields, and the ids of all these. */
 async function createTargets(write: PostWrite<'event'>, { fields, targets }: CheckedFields) {
-  const links: Partial<Record<TargetField, number[]>> = {};
+  const links: Partial<Record<TargetProperty, number[]>> = {};
   const writable: ReadonlySet<string> = writableMapping(write.request.services, 'event').writable;
-  for (const [field, ofField] of Object.entries(targets)) {
+  for (const [property, ofProperty] of Object.entries(targets)) {
     const ids = new Set<number>();
-    for (const target of ofField)
+    for (const target of ofProperty)
       if (typeof target === 'number') ids.add(target);
       // Where the mapping has no place for the link, nothing would refer to a new record.
-      else if (writable.has(field)) ids.add(await target());
-    links[field as TargetField] = [...ids];
+      else if (writable.has(property)) ids.add(await target());
+    links[property as TargetProperty] = [...ids];
   }
   return { ...fields, ...links, ...(await imageField(write)) };
 }
 
 /** What a write would do, by the names of the API. `new`: a record that it would create, unless there is the same. */
-function dryRunResult(would: 'create' | 'update', { fields, targets }: CheckedFields, { byField }: Input): ApiResponse {
-  const linked = Object.entries(targets).map(([key, ofField]) => [
-    key,
-    ofField.map((target) => (typeof target === 'number' ? target : 'new')),
+function dryRunResult(
+  would: 'create' | 'update',
+  { fields, targets }: CheckedFields,
+  { byProperty }: Input,
+): ApiResponse {
+  const linked = Object.entries(targets).map(([property, ofProperty]) => [
+    property,
+    ofProperty.map((target) => (typeof target === 'number' ? target : 'new')),
   ]);
   const values: Record<string, unknown> = { ...fields, ...Object.fromEntries(linked) };
   // `fields` has no image, which is uploaded later, and no `trash`, which is a step of its own.
-  if (byField.image !== undefined) values.image = byField.image;
-  if (byField.status === 'trash') values.status = 'trash';
-  const named = Object.entries(FIELDS.event).flatMap(([name, { key }]) => (key in values ? [[name, values[key]]] : []));
+  if (byProperty.image !== undefined) values.image = byProperty.image;
+  if (byProperty.status === 'trash') values.status = 'trash';
+  const named = Object.entries(FIELDS.event).flatMap(([name, { property }]) =>
+    property in values ? [[name, values[property]]] : [],
+  );
   return { status: 200, body: { would, event: Object.fromEntries(named) } };
 }
 
@@ -164,11 +170,11 @@ function isShownCost({ request, stored }: PostWrite<'event'>, cost: Cost): boole
 }
 
 /** The fields in the body that responses show as they are stored, such as `featured` and `event_status`. */
-function plainFieldsOf({ input: { byField } }: PostWrite<'event'>): Partial<EventFields> {
+function plainFieldsOf({ input: { byProperty } }: PostWrite<'event'>): Partial<EventFields> {
   const values: Record<string, unknown> = {};
-  for (const [, { key, type, empty }] of copiedFields('event')) {
-    const sent = byField[key];
-    if (sent !== undefined) values[key] = type === 'boolean' ? sent === true : (sent ?? empty);
+  for (const [, { property, type, empty }] of copiedFields('event')) {
+    const sent = byProperty[property];
+    if (sent !== undefined) values[property] = type === 'boolean' ? sent === true : (sent ?? empty);
   }
   return values;
 }
@@ -190,14 +196,14 @@ function targetsWithPlaceholders({ mapping }: Services, targets: Targets): Parti
 /** Returns start, end and zone if the body has any of them; an update returns only those that change. */
 function timesOf({ request, input, stored }: PostWrite<'event'>): Partial<EventFields> {
   const { services } = request;
-  const { byField } = input;
-  if (stored && TIMES.every((name) => byField[name] === undefined)) return {};
+  const { byProperty } = input;
+  if (stored && TIMES.every((name) => byProperty[name] === undefined)) return {};
   const zone = zoneOf(services);
   const { timezone: zoneName, settings } = services.site();
   const site = { zone, zoneName, dayStarts: settings?.dayStarts, nowMs: services.nowMs() };
-  const times = eventTimes(byField, stored, site);
+  const times = eventTimes(byProperty, stored, site);
   if (!stored) return times;
-  const changed = TIMES.filter((name) => byField[name] !== undefined || times[name] !== stored[name]);
+  const changed = TIMES.filter((name) => byProperty[name] !== undefined || times[name] !== stored[name]);
   return Object.fromEntries(changed.map((name) => [name, times[name]]));
 }
 

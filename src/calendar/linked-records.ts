@@ -35,7 +35,7 @@ export const linkedRecords = (kind: LinkedKind) => ({
 
   async update(id: number, input: Input, request: ApiRequest): Promise<ApiResponse> {
     const write = await beginWrite(kind, input, request, id);
-    const { title } = input.byField;
+    const { title } = input.byProperty;
     if (typeof title === 'string' && title.trim() === '') throw invalidParam(kind);
     const fields = await fieldsOf(write);
     // As in The Events Calendar, an empty description changes nothing.
@@ -79,17 +79,17 @@ function findPage(
 /** The fields that a body sets, without the image. */
 async function fieldsOf(write: PostWrite<LinkedKind>): Promise<Partial<VenueFields & OrganizerFields>> {
   const { kind, input } = write;
-  const { byField } = input;
+  const { byProperty } = input;
   const fields: Record<string, unknown> = await postFields(write);
   // As in The Events Calendar, whose PHP takes '0' for empty. Events and terms refuse both.
   if (fields.description === '0') fields.description = '';
-  for (const [, { key }] of copiedFields(kind)) {
-    const value = byField[key];
+  for (const [, { property }] of copiedFields(kind)) {
+    const value = byProperty[property];
     // WordPress removes tags and repeated blanks when it saves plain text, and keeps a no-break space.
     const clean = typeof value === 'string' ? (htmlText(value).match(/[^\r\n\t ]+/g) ?? []).join(' ') : value;
-    if (clean !== undefined) fields[key] = clean;
+    if (clean !== undefined) fields[property] = clean;
   }
-  const hasRegion = ['country', 'province', 'state', 'stateprovince'].some((name) => byField[name] !== undefined);
+  const hasRegion = ['country', 'province', 'state', 'stateprovince'].some((name) => byProperty[name] !== undefined);
   if (kind === 'venue' && hasRegion) fields.stateprovince ||= stateProvince(fields);
   return fields;
 }
@@ -104,12 +104,12 @@ export async function prepareLinked(
   request: ApiRequest,
 ): Promise<() => Promise<LinkedRecord>> {
   const write = await beginWrite(kind, input, request);
-  if (String(input.byField.title ?? '').trim() === '') throw couldNotCreate(kind);
+  if (String(input.byProperty.title ?? '').trim() === '') throw couldNotCreate(kind);
   const fields = await fieldsOf(write);
   const isWritable = request.services.mapping.kinds[kind]?.readOnly === false;
   // Where nobody can write venues, an event can still link one that exists. For any other one `checkWrite` throws 403,
   // and for every one with an image: only an upload could tell whether the venue exists.
-  if (!isWritable && isEmpty(input.byField.image)) {
+  if (!isWritable && isEmpty(input.byProperty.image)) {
     const known = await findDuplicate(write, fields);
     if (known) return async () => known;
   }

@@ -79,14 +79,14 @@ function findPage(
 async function saveTerm(
   kind: TermKind,
   id: number | undefined,
-  { raw, byField }: Input,
+  { raw, byProperty }: Input,
   request: ApiRequest,
 ): Promise<TermRecord> {
   const { permissions, cmsRecords } = request.services;
   await permissions.demand('manageTerms', kind, request.actor);
   if (kind === 'tag' && (raw.parent ?? null) !== null) throw tagHasNoParent();
   writableMapping(request.services, kind, id);
-  const fields: Partial<TermFields> = { ...byField };
+  const fields: Partial<TermFields> = { ...byProperty };
   // As in the original, a category as its own parent is no error.
   if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
   if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');

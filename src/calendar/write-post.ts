@@ -69,17 +69,17 @@ function withWriteErrors<T>(
   calls: () => Promise<T>,
 ): Promise<T> {
   const id = stored?.id;
-  const { writtenPathsByField } = writableMapping(request.services, kind, id);
+  const { writtenPathsByProperty } = writableMapping(request.services, kind, id);
   // `meta.day`: those of start_date and end_date that were sent, or else both. `isMissing`: not sent, or blank.
   const isBlank = (value: unknown) => String(value ?? '').trim() === '';
   const parametersAt = (path: string): ParamError[] => {
-    const fields = [...writtenPathsByField].filter(([, paths]) => paths.includes(path)).map(([field]) => String(field));
+    const written = [...writtenPathsByProperty].filter(([, paths]) => paths.includes(path));
     // A custom field is a part of one parameter: `customFields.last_bus`.
-    const keys = fields.map((field) => field.split('.', 1)[0]!);
-    const sent = keys.filter((key) => input.parameterOf[key] !== undefined);
-    if (sent.length > 0)
-      return sent.map((key) => ({ name: input.parameterOf[key]!, isMissing: isBlank(input.byField[key]) }));
-    const declared = BODY_PARAMETERS[kind].filter(({ name, property = name }) => keys.includes(property));
+    const properties = written.map(([property]) => String(property).split('.', 1)[0]!);
+    const sent = properties.filter((property) => input.parameterOf[property] !== undefined);
+    const isMissing = (property: string) => isBlank(input.byProperty[property]);
+    if (sent.length > 0) return sent.map((name) => ({ name: input.parameterOf[name]!, isMissing: isMissing(name) }));
+    const declared = BODY_PARAMETERS[kind].filter(({ name, property = name }) => properties.includes(property));
     return declared.map(({ name }) => ({ name, isMissing: true }));
   };
   return withApiErrors({ kind, id, parametersAt }, calls);
@@ -91,7 +91,7 @@ function withWriteErrors<T>(
  */
 export async function checkWrite<K extends PostKind>(write: PostWrite<K>, fields: Partial<FieldsOf[K]>): Promise<void> {
   const { kind, input, request, stored, cmsRecord } = write;
-  const { image } = input.byField;
+  const { image } = input.byProperty;
   const checked = image === undefined ? fields : { ...fields, image: String(image).trim() === '' ? 0 : 1 };
   if (stored && Object.keys(checked).length === 0) return;
   await withWriteErrors(write, () => request.services.cmsRecords.bodyOf(kind, stored?.id, checked, request, cmsRecord));
@@ -109,7 +109,7 @@ export async function save<K extends PostKind>(
   else if (Object.keys(fields).length > 0)
     record = await withWriteErrors(write, () => cmsRecords.update(kind, stored!.id, fields, request, cmsRecord));
   const { id, status } = record;
-  if (input.byField.status !== 'trash' || status === 'trash') return record;
+  if (input.byProperty.status !== 'trash' || status === 'trash') return record;
   const trashed = await trashPost(kind, id, request);
   if (stored) return trashed;
   // The new record gets its slug back: `fair`, as in the original, and not `fair__trashed`, as WordPress writes in the
@@ -135,14 +135,14 @@ export async function trashPost<K extends PostKind>(kind: K, id: number, request
  * Throws 400 for a value that the mapping cannot store, if the original API lacks the field (`addition`): a latitude.
  * A client may send back what a response has shown.
  */
-function assertStorable({ request, kind, input: { byField }, stored }: PostWrite<PostKind>): void {
+function assertStorable({ request, kind, input: { byProperty }, stored }: PostWrite<PostKind>): void {
   const mapping = request.services.mapping.kinds[kind];
   if (!mapping || mapping.readOnly) return;
   const writable: ReadonlySet<string> = mapping.writable;
-  for (const [name, { key, empty, parameter }] of copiedFields(kind)) {
-    if (!parameter?.addition || writable.has(key) || byField[key] === undefined) continue;
-    const shown = stored ? Reflect.get(stored, key) : empty;
-    if ((byField[key] ?? empty) !== shown) throw invalidParam(name, 'This calendar cannot store it.');
+  for (const [name, { property, empty, parameter }] of copiedFields(kind)) {
+    if (!parameter?.addition || writable.has(property) || byProperty[property] === undefined) continue;
+    const shown = stored ? Reflect.get(stored, property) : empty;
+    if ((byProperty[property] ?? empty) !== shown) throw invalidParam(name, 'This calendar cannot store it.');
   }
 }
 
@@ -154,22 +154,22 @@ const COMMON_FIELDS = ['title', 'description', 'excerpt', 'slug', 'author'] as c
  */
 export async function postFields(write: PostWrite<PostKind>): Promise<Partial<PostFields>> {
   const { kind, request, stored } = write;
-  const { byField } = write.input;
+  const { byProperty } = write.input;
   const { actor, services } = request;
-  const isOwn = byField.author === undefined || Number(byField.author) === actor.account?.userId;
+  const isOwn = byProperty.author === undefined || Number(byProperty.author) === actor.account?.userId;
   if (!isOwn) await services.permissions.demand('editOthers', kind, actor);
   assertStorable(write);
   const fields: Record<string, unknown> = {};
-  for (const name of COMMON_FIELDS) if (byField[name] !== undefined) fields[name] = byField[name];
+  for (const name of COMMON_FIELDS) if (byProperty[name] !== undefined) fields[name] = byProperty[name];
   const nowMs = services.nowMs();
-  if (byField.date !== undefined)
-    fields.date = parseWallTimeIn('date', String(byField.date), { nowMs, zone: zoneOf(services) });
-  if (byField.dateUtc !== undefined)
-    fields.dateUtc = parseWallTimeIn('date_utc', String(byField.dateUtc), { nowMs, zone: utcZone });
+  if (byProperty.date !== undefined)
+    fields.date = parseWallTimeIn('date', String(byProperty.date), { nowMs, zone: zoneOf(services) });
+  if (byProperty.dateUtc !== undefined)
+    fields.dateUtc = parseWallTimeIn('date_utc', String(byProperty.dateUtc), { nowMs, zone: utcZone });
   const mayPublish = await services.permissions.allow('publish', kind, actor);
-  const status = storedStatus(byField.status as string | undefined, mayPublish, !stored);
+  const status = storedStatus(byProperty.status as string | undefined, mayPublish, !stored);
   if (status !== undefined) fields.status = status;
-  const customFields = writtenCustomFields(services.mapping, kind, byField.customFields);
+  const customFields = writtenCustomFields(services.mapping, kind, byProperty.customFields);
   if (customFields) fields.customFields = customFields;
   return fields;
 }
@@ -195,7 +195,7 @@ function storedStatus(sent: string | undefined, mayPublish: boolean, isCreate: b
 
 /** The image of a body, uploaded if necessary. Call it last: an upload stays if a later step fails. */
 export async function imageField(write: PostWrite<PostKind>): Promise<Pick<PostFields, 'image'> | undefined> {
-  const { image } = write.input.byField;
+  const { image } = write.input.byProperty;
   const writable: ReadonlySet<string> | undefined = write.request.services.mapping.kinds[write.kind]?.writable;
   if (image === undefined) return undefined;
   // Where the mapping has no place for it, nothing would refer to an upload. The writer leaves the 0 out: with it, an

@@ -50,7 +50,7 @@ const MAX_UNSENT = 1000;
 /** A gateway polls at least every sixth interval: another one may have died between its poll and its message. */
 const MAX_SKIPPED = 5;
 /** How much of an interval a lease to poll lasts. A gateway that is alone finds its lease over at its next poll. */
-const LEASE = 0.9;
+const LEASE_FRACTION = 0.9;
 
 export class Peers implements PeersPort {
   readonly #options;
@@ -148,7 +148,7 @@ export class Peers implements PeersPort {
   /** Whether this gateway polls in this interval, of `intervalMs`. While Redis is away, every gateway does. */
   async takesLease(intervalMs: number): Promise<boolean> {
     const { prefix, observe } = this.#options;
-    const expiration = { type: 'PX', value: Math.ceil(intervalMs * LEASE) } as const;
+    const expiration = { type: 'PX', value: Math.ceil(intervalMs * LEASE_FRACTION) } as const;
     const isForced = this.#skipped >= MAX_SKIPPED;
     const set = isForced ? { expiration } : ({ expiration, condition: 'NX' } as const);
     const reply = await this.#command((client) => client.set(`${prefix}poll`, this.#node, set));

@@ -26,7 +26,7 @@ export type FieldType =
 
 export interface Field {
   /** Property of the record (model/records.ts). */
-  key: string;
+  property: string;
   type: FieldType;
   /** Value if the CMS stores none. */
   empty: string | number | boolean | readonly number[] | null;
@@ -44,13 +44,13 @@ export interface Field {
   copied?: true;
 }
 
-type FieldOptions = Partial<Omit<Field, 'key' | 'type' | 'empty'>>;
+type FieldOptions = Partial<Omit<Field, 'property' | 'type' | 'empty'>>;
 type FieldTable = Readonly<Record<string, Field>>;
 
 // Parts of rows. `city: linkedText('city', 'City', SEARCHED)` is the row
 //
 //   city: {
-//     key: 'city', type: 'text', empty: '', searched: true, copied: true,
+//     property: 'city', type: 'text', empty: '', searched: true, copied: true,
 //     parameter: { type: types.clearableText, limit: SIZES.line, description: 'City', shownDefault: null },
 //   }
 
@@ -65,19 +65,20 @@ const copied = (...settings: Parameters<typeof settable>): FieldOptions => ({ ..
 
 const fieldOf =
   (type: FieldType, empty: Field['empty']) =>
-  (key: string, options: FieldOptions = {}): Field => ({ key, type, empty, ...options });
+  (property: string, options: FieldOptions = {}): Field => ({ property, type, empty, ...options });
 
 const text = fieldOf('text', '');
 const html = fieldOf('html', '');
 const id = fieldOf('id', 0);
-const boolean = (key: string, empty: boolean, options: FieldOptions): Field => fieldOf('boolean', empty)(key, options);
-const links = (key: string, targetKind: Exclude<Kind, 'event'>, options: FieldOptions): Field =>
-  fieldOf('ids', [])(key, { targetKind, ...options });
-const date = (key: string, type: 'site-time' | 'utc-time', options: FieldOptions): Field =>
-  fieldOf(type, NO_TIME)(key, options);
+const boolean = (property: string, empty: boolean, options: FieldOptions): Field =>
+  fieldOf('boolean', empty)(property, options);
+const links = (property: string, targetKind: Exclude<Kind, 'event'>, options: FieldOptions): Field =>
+  fieldOf('ids', [])(property, { targetKind, ...options });
+const date = (property: string, type: 'site-time' | 'utc-time', options: FieldOptions): Field =>
+  fieldOf(type, NO_TIME)(property, options);
 /** A coordinate of a venue. The original shows it, but lacks a parameter to write it. */
-const coordinate = (key: string, type: ParamType, name: string): Field =>
-  fieldOf('number', null)(key, copied(type, SIZES.number, `${name} in degrees (WGS 84)`, { addition: true }));
+const coordinate = (property: string, type: ParamType, name: string): Field =>
+  fieldOf('number', null)(property, copied(type, SIZES.number, `${name} in degrees (WGS 84)`, { addition: true }));
 
 /** The default that the namespace index shows for optional values. It has no effect. */
 const DEFAULT_NULL = { shownDefault: null };
@@ -110,26 +111,26 @@ const postFields = (kind: PostKind): FieldTable => {
   };
 };
 
-const eventFlag = (key: string, description: string): Field =>
-  boolean(key, false, copied(types.flag, SIZES.flag, description));
+const eventFlag = (property: string, description: string): Field =>
+  boolean(property, false, copied(types.flag, SIZES.flag, description));
 
 /** An addition, of any kind of posts: `''` is left out of responses. An occurrence may have its own value. */
-const addedText = (key: string, type: ParamType, limit: Limit, description: string): Field =>
-  text(key, copied(type, limit, description, { addition: true }));
+const addedText = (property: string, type: ParamType, limit: Limit, description: string): Field =>
+  text(property, copied(type, limit, description, { addition: true }));
 
-const addedWord = (key: string, words: readonly string[], description: string): Field => ({
-  ...addedText(key, types.clearableWord(words), SIZES.flag, description),
+const addedWord = (property: string, words: readonly string[], description: string): Field => ({
+  ...addedText(property, types.clearableWord(words), SIZES.flag, description),
   type: 'word',
   words,
 });
 
-const linkedText = (key: string, description: string, options: FieldOptions = {}): Field =>
-  text(key, { ...copied(types.clearableText, SIZES.line, description, DEFAULT_NULL), ...options });
+const linkedText = (property: string, description: string, options: FieldOptions = {}): Field =>
+  text(property, { ...copied(types.clearableText, SIZES.line, description, DEFAULT_NULL), ...options });
 
 const LINKED_WEBSITE = copied(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL);
 
-const venueFlag = (key: string, description: string): Field =>
-  boolean(key, true, copied(types.textFlag, SIZES.flag, description, DEFAULT_NULL));
+const venueFlag = (property: string, description: string): Field =>
+  boolean(property, true, copied(types.textFlag, SIZES.flag, description, DEFAULT_NULL));
 
 const SEARCHED = { searched: true } as const;
 
@@ -191,7 +192,7 @@ function parametersOf(kind: Kind, table: FieldTable): readonly Parameter[] {
   const order = [...PARAMETER_ORDER[kind].split(' '), ...Object.keys(table)];
   const ordered = Object.entries(table).toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   const parameters = ordered.flatMap(([name, field]) =>
-    field.parameter ? [{ ...field.parameter, name, property: field.key }] : [],
+    field.parameter ? [{ ...field.parameter, name, property: field.property }] : [],
   );
   return isPostKind(kind) ? [...parameters, customFields] : parameters;
 }
@@ -201,15 +202,15 @@ const LINKED_PARAMETERS = { venue: parametersOf('venue', VENUE), organizer: para
 const inlineRecords = (kind: LinkedKind, description: string): FieldOptions =>
   settable(types.linkedRecords(kind, LINKED_PARAMETERS[kind]), SIZES.inlineRecords, description, DEFAULT_NULL);
 
-const wallTime = (key: string, description: string): Field =>
-  fieldOf('wall-time', '')(key, {
+const wallTime = (property: string, description: string): Field =>
+  fieldOf('wall-time', '')(property, {
     required: true,
     ...settable(types.date, SIZES.date, description, { required: true }),
   });
 
-const attachedTerms = (key: 'categories' | 'tags', kind: TermKind, plural: string): Field => {
+const attachedTerms = (property: 'categories' | 'tags', kind: TermKind, plural: string): Field => {
   const description = `${plural}: ids, slugs or names; new names are created`;
-  return links(key, kind, settable(types.termsToAttach, SIZES.newTerms, description, DEFAULT_NULL));
+  return links(property, kind, settable(types.termsToAttach, SIZES.newTerms, description, DEFAULT_NULL));
 };
 
 const EVENT: FieldTable = {
@@ -257,7 +258,10 @@ export const FIELDS: Readonly<Record<Kind, FieldTable>> = {
 };
 
 export function emptyRecord(kind: Kind, id: number): Record<string, unknown> {
-  const values = Object.values(FIELDS[kind]).map(({ key, empty }) => [key, Array.isArray(empty) ? [] : empty]);
+  const values = Object.values(FIELDS[kind]).map(({ property, empty }) => [
+    property,
+    Array.isArray(empty) ? [] : empty,
+  ]);
   return { kind, id, ...Object.fromEntries(values) };
 }
 

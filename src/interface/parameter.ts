@@ -88,7 +88,7 @@ export interface Input {
   /** Values as the client sent them, by parameter name; undeclared parameters too. */
   raw: Record<string, unknown>;
   /** The parsed values, by the property of the record that the parameter sets. */
-  byField: Record<string, unknown>;
+  byProperty: Record<string, unknown>;
   /** Property of the record -> parameter name. */
   parameterOf: Record<string, string>;
 }

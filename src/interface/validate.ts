@@ -101,7 +101,7 @@ export function unknownNames({ parameters }: Endpoint, sent: Values): string[] {
 }
 
 function parseInput(parameters: readonly Parameter[], path: Values, sent: Values, resolved: Resolved): Input {
-  const input: Input = { path: {}, values: {}, raw: sent, byField: {}, parameterOf: {} };
+  const input: Input = { path: {}, values: {}, raw: sent, byProperty: {}, parameterOf: {} };
   for (const { name, type, inPath, property = name } of parameters) {
     const value = inPath ? path[name] : sent[name];
     if (value === undefined) continue;
@@ -109,7 +109,7 @@ function parseInput(parameters: readonly Parameter[], path: Values, sent: Values
     if (inPath) Object.assign(input.path, { [name]: result });
     else {
       input.values[name] = result;
-      input.byField[property] = result;
+      input.byProperty[property] = result;
       input.parameterOf[property] = name;
     }
   }

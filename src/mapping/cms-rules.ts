@@ -35,7 +35,7 @@ interface CmsRules {
   checkFields(kind: RuledKind): void;
 }
 
-/** By the record's property (`key` in the field table). */
+/** By the record's property (`property` in the field table). */
 type CoreLocations = Readonly<Record<string, FieldSpec>>;
 
 const same = (path: string): FieldSpec => ({ at: path });
@@ -104,7 +104,7 @@ export const CMS_RULES: Readonly<Record<CmsName, CmsRules>> = {
 };
 
 /** True for a field that every post, or every term, of WordPress has. */
-export const isCoreField = (key: string): boolean => key in WORDPRESS_POSTS || key in WORDPRESS_TERMS;
+export const isCoreField = (property: string): boolean => property in WORDPRESS_POSTS || property in WORDPRESS_TERMS;
 
 const withoutRepeats = (paths: readonly (string | undefined)[]): string => [...new Set(paths)].join(',');
 

@@ -89,10 +89,12 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     paths: new Map(fields.flatMap(singlePath)),
     selectedFields: rules.selectFields(asRulesSeeIt, mapping.event),
     requiredPaths: fields.flatMap(requiredPaths),
-    writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
+    writable: new Set(writable.map(({ field }) => field.property)) as KindMapping<Kind>['writable'],
     customFields,
-    writtenPathsByField: writtenPathsOf(writable, customFields),
-    storedAsNumber: new Set(fields.filter(({ accessor }) => accessor.isStoredAsNumber).map(({ field }) => field.key)),
+    writtenPathsByProperty: writtenPathsOf(writable, customFields),
+    storedAsNumber: new Set(
+      fields.filter(({ accessor }) => accessor.isStoredAsNumber).map(({ field }) => field.property),
+    ),
     embedded: Object.fromEntries(fields.flatMap(({ name, embedded }) => (embedded ? [[name, embedded]] : []))),
     linkFields,
     ...readers,
@@ -113,10 +115,10 @@ function postOptionsOf({ posts = '', fields }: KindSpec, { wordpress }: MappingF
 
 /** Where the field is, by its property. None for a date in two keys, or an embedded venue. */
 const singlePath = ({ field, accessor: { selectedPaths }, embedded }: CompiledField): [string, string][] =>
-  selectedPaths.length === 1 && !embedded ? [[field.key, selectedPaths[0]!]] : [];
+  selectedPaths.length === 1 && !embedded ? [[field.property, selectedPaths[0]!]] : [];
 
 function writtenPathsOf(writable: readonly CompiledField[], customFields: CustomFields): Map<string, string[]> {
-  const paths = new Map(writable.map(({ field, accessor }) => [field.key, accessor.storedPaths]));
+  const paths = new Map(writable.map(({ field, accessor }) => [field.property, accessor.storedPaths]));
   for (const [name, { accessor }] of customFields)
     if (accessor.write) paths.set(`customFields.${name}`, accessor.storedPaths);
   return paths;
@@ -128,7 +130,7 @@ function writtenPathsOf(writable: readonly CompiledField[], customFields: Custom
  */
 function requiredPaths({ field, accessor: { selectedPaths } }: CompiledField): string[] {
   if (field.required) return selectedPaths;
-  return field.key === 'hidden' ? selectedPaths.filter((path) => path.startsWith('meta.')) : [];
+  return field.property === 'hidden' ? selectedPaths.filter((path) => path.startsWith('meta.')) : [];
 }
 
 function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): CompiledField[] {
@@ -161,7 +163,7 @@ function compileNamed(kind: Kind, name: string, spec: KindSpec, mapping: Mapping
     const reference = compileReference(field.targetKind, field, fieldSpec, mapping);
     return reference && { name, field, sentWith, ...reference };
   }
-  const location = fieldSpec ?? CMS_RULES[mapping.upstream].coreLocations[storedAsOf(kind, spec)][field.key];
+  const location = fieldSpec ?? CMS_RULES[mapping.upstream].coreLocations[storedAsOf(kind, spec)][field.property];
   if (field.required && location === undefined) throw new MappingFieldError('', 'is required: say where it is');
   return location === undefined ? undefined : { name, field, sentWith, accessor: compileField(location, field) };
 }

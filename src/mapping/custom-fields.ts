@@ -25,7 +25,7 @@ const labelOf = (name: string): string => {
 /** The field by which codecs know a custom field. */
 export const customFieldType = (name: string, spec: string | CustomFieldSpec): Field & { type: 'text' | 'boolean' } => {
   const type = (typeof spec === 'object' && spec.type) || 'text';
-  return { key: name, type, empty: type === 'boolean' ? false : '' };
+  return { property: name, type, empty: type === 'boolean' ? false : '' };
 };
 
 /** @throws MappingFieldError */

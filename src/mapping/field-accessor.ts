@@ -24,11 +24,11 @@ export interface WriteTarget {
  * The lists of paths, here, in `KindMapping` and in cms-rules.ts. With the `cost` at `meta.fee`, and the title at
  * `{ "read": "hall[0].name", "write": "meta.hall" }`, they are
  *
- *   selectedPaths         of the title: ['hall']       what reading needs
- *   storedPaths           of the title: ['meta.hall']  where it is written, or would be if it were not read-only
- *   readPathsOfKind       ['hall', 'meta.fee']         the `selectedPaths` of all fields of the kind
- *   writtenPathsByField   title -> ['meta.hall'], cost -> ['meta.fee']: the `storedPaths` of its writable fields
- *   requiredPaths         []                           those of start and end, and of `hidden`
+ *   selectedPaths            of the title: ['hall']       what reading needs
+ *   storedPaths              of the title: ['meta.hall']  where it is written, or would be if it were not read-only
+ *   readPathsOfKind          ['hall', 'meta.fee']         the `selectedPaths` of all fields of the kind
+ *   writtenPathsByProperty   title -> ['meta.hall'], cost -> ['meta.fee']: the `storedPaths` of its writable fields
+ *   requiredPaths            []                           those of start and end, and of `hidden`
  */
 export interface FieldAccessor extends Pick<Codec, 'needsZone' | 'isStoredAsNumber'> {
   /** Returns `undefined` if nothing usable is stored. */
@@ -85,7 +85,7 @@ interface CodecContext {
 export interface CodecDefinition<Options = unknown> {
   /** Field types whose values the codec converts. */
   fits: readonly FieldType[];
-  /** Restricts the codec to one field, by its property of the record (`Field.key`). */
+  /** Restricts the codec to one field, by its property of the record (`Field.property`). */
   onlyField?: string;
   /** Field types that use the codec if the mapping names none. */
   defaultFor?: readonly FieldType[];

@@ -15,7 +15,7 @@ export interface KindMapping<K extends Kind = Kind> extends CollectionSpec {
   writable: ReadonlySet<keyof FieldsOf[K]>;
   customFields: CustomFields;
   /** By the property of the record: `start`, `customFields.seats`. For messages and checks. */
-  writtenPathsByField: ReadonlyMap<string, readonly string[]>;
+  writtenPathsByProperty: ReadonlyMap<string, readonly string[]>;
   /** Fields whose text the CMS stores as a number. */
   storedAsNumber: ReadonlySet<string>;
   /** Events only: readers of embedded records, which the caller stores. `read` puts only their ids into the event. */

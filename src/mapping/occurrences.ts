@@ -64,12 +64,12 @@ const OWN_TEXTS = Object.entries(FIELDS.event).filter(
 
 /** Without those that are unknown or too long, such as a zone of 10,000 characters: they are taken from the series. */
 function ownTexts(occurrence: CmsRecord): Partial<EventRecord> {
-  const texts = OWN_TEXTS.flatMap(([name, { key, words, parameter }]) => {
+  const texts = OWN_TEXTS.flatMap(([name, { property, words, parameter }]) => {
     const value = occurrence[name];
     // No client writes `url`: it has no parameter.
     const { characters } = parameter?.limit ?? SIZES.url;
     if (typeof value !== 'string' || value.length > characters) return [];
-    return value === '' || (words?.includes(value) ?? true) ? [[key, value] as const] : [];
+    return value === '' || (words?.includes(value) ?? true) ? [[property, value] as const] : [];
   });
   return Object.fromEntries(texts);
 }

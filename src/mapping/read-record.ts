@@ -56,7 +56,8 @@ export function createReader(
     const zones = zonesOf(zoneField, cmsRecord, site);
     for (const { field, accessor } of fields) {
       const value = accessor.read(cmsRecord, zones);
-      if (value !== undefined) values[field.key] = typeof value === 'string' ? cutHtml(value, maxRead(field)) : value;
+      if (value !== undefined)
+        values[field.property] = typeof value === 'string' ? cutHtml(value, maxRead(field)) : value;
     }
     for (const { field } of linkFields) values[field] = linkedIds(values[field] as number[], linkTables[field]);
     const custom = readCustomFields(customFields, cmsRecord, zones);
@@ -135,7 +136,7 @@ export function searchTextOf(kind: Kind, values: Record<string, unknown>): strin
   const textOf = (key: string) => searchableText(String(values[key] ?? ''));
   const searched = Object.values(FIELDS[kind]).filter((field) => field.searched);
   const texts = ['title', 'description', 'excerpt'].map(textOf);
-  return [...texts, ...searched.map(({ key }) => String(values[key] ?? ''))]
+  return [...texts, ...searched.map(({ property }) => String(values[property] ?? ''))]
     .filter((text) => text !== '')
     .join('\n')
     .slice(0, MAX_READ_CHARACTERS);

@@ -47,10 +47,10 @@ export function compileEmbedded(
     // Events with the same texts have the same record.
     const digest = hash('sha256', JSON.stringify([kind, values.map(({ text }) => text)]), 'buffer');
     const record = emptyRecord(kind, FIRST_EMBEDDED_ID + digest.readUIntBE(0, 6));
-    for (const { field, text } of values) record[field.key] = text;
+    for (const { field, text } of values) record[field.property] = text;
     if (!record.title) return undefined;
     record.slug = `${slugOf(String(record.title)) || kind}-${digest.toString('hex', 0, 4)}`;
-    const searched = values.filter(({ field }) => field.searched || /^(title|description)$/.test(field.key));
+    const searched = values.filter(({ field }) => field.searched || /^(title|description)$/.test(field.property));
     record.searchText = searched.map(({ text }) => text).join('\n');
     // The field table has a row for each property of the type.
     return record as unknown as LinkedRecord;

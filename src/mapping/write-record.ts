@@ -48,13 +48,13 @@ export function createWriter(
     const { zones, convert } = clockOf(values, before, storedZones);
     const target: WriteTarget = { body: {}, current, zones };
     const written: Written = new Map();
-    const asStored = ({ key, type }: Field, value: unknown): unknown => {
+    const asStored = ({ property, type }: Field, value: unknown): unknown => {
       if (type === 'wall-time') return convert(value);
-      const link = linkFields.find((one) => one.field === key);
+      const link = linkFields.find((one) => one.field === property);
       return link ? storedIds(value as number[], link, linkTables) : value;
     };
     for (const { name, field, accessor } of writable) {
-      const value = values[field.key];
+      const value = values[field.property];
       if (value === undefined) continue;
       orInvalid(name, () => accessor.write?.(asStored(field, value), target));
       // Of fields that share a JSON text, each has its own part of it.
@@ -74,7 +74,7 @@ export function createWriter(
     if (!current) return {};
     const isStored = ({ accessor }: CompiledField): boolean => (accessor.read(current, zones) ?? '') !== '';
     const sent = fieldsSentAlong(changed).filter((one) => one === zoneField || isStored(one));
-    return Object.fromEntries(sent.map(({ field: { key } }) => [key, before[key]]));
+    return Object.fromEntries(sent.map(({ field: { property } }) => [property, before[property]]));
   }
 
   /** The start, if its `sentWith` is `["end_date"]` and the end is changed. */
@@ -116,7 +116,7 @@ export function createWriter(
   return { write, needsCurrent };
 }
 
-const isChanged = ({ field }: CompiledField, changed: object): boolean => Object.hasOwn(changed, field.key);
+const isChanged = ({ field }: CompiledField, changed: object): boolean => Object.hasOwn(changed, field.property);
 
 const customValuesOf = (changed: object): Values => (changed as Partial<EventRecord>).customFields ?? {};
 

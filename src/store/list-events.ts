@@ -64,7 +64,7 @@ export const EVENT_ORDER_COLUMNS = {
 export type EventOrder = keyof typeof EVENT_ORDER_COLUMNS;
 
 /** Columns of `EVENT_ORDER_COLUMNS` that `event_link` has. A list in another order, such as `title`, reads `event`. */
-const LINK_COLUMNS: ReadonlySet<string> = new Set(['id', 'starts', 'ends', 'published', 'modified']);
+const ORDER_COLUMNS_OF_LINKS: ReadonlySet<string> = new Set(['id', 'starts', 'ends', 'published', 'modified']);
 
 /** True for the rows `e` in the window: a link has the times of its event. */
 const isWithin = (bounds: readonly DateBound[] = []): Sql =>
@@ -176,7 +176,7 @@ interface EventRows {
 function drivingOf({ words, include, order }: EventFilter, links: readonly LinkCondition[], schema?: string) {
   // For staff `event` is a union with their database, in which SQLite looks up no id of a join: it would read all.
   if (words?.length && schema === undefined) return 'words';
-  const linksHaveOrder = EVENT_ORDER_COLUMNS[order].every((column) => LINK_COLUMNS.has(column));
+  const linksHaveOrder = EVENT_ORDER_COLUMNS[order].every((column) => ORDER_COLUMNS_OF_LINKS.has(column));
   return linksHaveOrder && !include ? links[0] : undefined;
 }
 

@@ -144,7 +144,7 @@ INSERT INTO event_fts (event_fts, rank) VALUES ('automerge', 0), ('usermerge', 8
 
 /** Names the format, in the header of the file: another one if a column or a property of records is new. */
 export function formatOf(tables: string, fields: typeof FIELDS): number {
-  const propertiesOf = (kind: Kind) => Object.values(fields[kind]).map(({ key }) => key);
+  const propertiesOf = (kind: Kind) => Object.values(fields[kind]).map(({ property }) => property);
   const properties = KINDS.map((kind) => propertiesOf(kind).toSorted());
   return Number.parseInt(hash('sha256', JSON.stringify([SCHEMA_VERSION, tables, properties])).slice(0, 7), 16);
 }

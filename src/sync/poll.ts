@@ -24,7 +24,7 @@ import {
 } from './links-and-images.ts';
 import { listModified } from './list-modified.ts';
 import { findDiffering, matchesTotal, reconcile } from './reconcile.ts';
-import { noteIfUnreadable, unreadableReasons } from './unreadable.ts';
+import { tryToRead, unreadableReasons } from './unreadable.ts';
 
 /** A poll reads so many pages of a list of terms; the scan reads those after them too. */
 const TERM_PAGES_PER_POLL = 5;
@@ -35,15 +35,14 @@ const TERM_PAGES_PER_POLL = 5;
  */
 export async function poll(context: SyncContext): Promise<string[]> {
   const { memory, collections } = context;
-  if (!memory.isSiteRead || memory.unreadable.has('site'))
-    await noteIfUnreadable(context, 'site', () => refreshSite(context));
+  if (!memory.isSiteRead || memory.unreadable.has('site')) await tryToRead(context, 'site', () => refreshSite(context));
   for (const kindMapping of collections)
-    await noteIfUnreadable(context, kindMapping.collection, () => pollCollection(context, kindMapping), kindMapping);
+    await tryToRead(context, kindMapping.collection, () => pollCollection(context, kindMapping), kindMapping);
   const present = collections.filter(({ collection: name }) => !memory.unreadable.has(name));
-  await noteIfUnreadable(context, 'media', () => pollMedia(context));
+  await tryToRead(context, 'media', () => pollMedia(context));
   // Posts with a term or image that was just found deleted are dirty: the CMS removes it from them without a new date.
   for (const kindMapping of present) await refreshDirty(context, kindMapping);
-  if (!memory.unreadable.has('media')) await noteIfUnreadable(context, 'media', () => refreshMissingImages(context));
+  if (!memory.unreadable.has('media')) await tryToRead(context, 'media', () => refreshMissingImages(context));
   for (const kindMapping of present) {
     const deletableAtOnce = new Set(await confirmedDeletions(context, kindMapping));
     const options = { reason: 'their deletion is confirmed', deletableAtOnce };
@@ -125,7 +124,7 @@ export async function fetchBatch(context: SyncContext, changes: readonly Changed
   }
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
-  if (!memory.unreadable.has('media')) await noteIfUnreadable(context, 'media', () => refreshMissingImages(context));
+  if (!memory.unreadable.has('media')) await tryToRead(context, 'media', () => refreshMissingImages(context));
   // As in `poll`: posts with a term or image that was just found deleted.
   for (const kindMapping of collections) await refreshDirty(context, kindMapping);
   await deleteUnusedEmbedded(context);

@@ -10,7 +10,7 @@ import { ingestRecords } from './ingest.ts';
 import { refreshLinkTables, refreshMissingImages, scanImages } from './links-and-images.ts';
 import { poll, refreshSite } from './poll.ts';
 import { deleteUnlisted } from './reconcile.ts';
-import { noteIfUnreadable, unreadableError } from './unreadable.ts';
+import { tryToRead, unreadableError } from './unreadable.ts';
 
 /** Requests at a time of the initial sync. */
 const CONCURRENT_PAGES = 3;
@@ -31,7 +31,7 @@ export async function runInitialSync(context: SyncContext): Promise<string[]> {
   // Images that another process has left in the replica: `poll`, below, reads them again.
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const kindMapping of context.collections) await copyUnlessAbsent(context, kindMapping);
-  await noteIfUnreadable(context, 'media', () => refreshMissingImages(context));
+  await tryToRead(context, 'media', () => refreshMissingImages(context));
   // A deletion may have moved a record from page 2 to page 1 after page 1 was read. `undefined`: the poll compares ids.
   for (const { kind } of context.collections) {
     const pagesRead = (memory.initialSync[kind]?.nextPage ?? 1) - 1;
@@ -50,7 +50,7 @@ export async function runInitialSync(context: SyncContext): Promise<string[]> {
 async function copyUnlessAbsent(context: SyncContext, kindMapping: KindMapping): Promise<void> {
   const { initialSync } = context.memory;
   const copy = () => copyCollection(context, kindMapping).then(() => true);
-  if (await noteIfUnreadable(context, kindMapping.collection, copy, kindMapping)) return;
+  if (await tryToRead(context, kindMapping.collection, copy, kindMapping)) return;
   if (initialSync[kindMapping.kind] !== undefined || kindMapping.kind === 'event')
     throw unreadableError(context, kindMapping);
 }
@@ -84,7 +84,7 @@ export async function continueScan(context: SyncContext): Promise<void> {
   if (!scan || !(await scanCollections(context, scan))) return;
   const readImages = () => scanImages(context, scan.lastImageId, PAGES_PER_COLLECTION);
   // Undefined: all images were read, or the site refuses to show them.
-  const lastImageId = await noteIfUnreadable(context, 'media', readImages);
+  const lastImageId = await tryToRead(context, 'media', readImages);
   // `restartScan` was called meanwhile.
   if (memory.scan !== scan) return;
   if (lastImageId !== undefined) {
@@ -111,7 +111,7 @@ export function journalEndedScan({ memory, replica }: SyncContext): void {
 async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   const { memory, collections, scanIntervalMs, clockMs } = context;
   if (clockMs() < memory.scanDueMs) return undefined;
-  await noteIfUnreadable(context, 'site', () => refreshSite(context));
+  await tryToRead(context, 'site', () => refreshSite(context));
   // Missing images may exist by now, too large records be smaller, and link tables list other records.
   memory.media.notInCms.clear();
   memory.media.completeAtVersion = undefined;
@@ -129,7 +129,7 @@ async function scanCollections(context: SyncContext, scan: Scan): Promise<boolea
     const kindMapping = scan.remaining[0]!;
     // The poll has just seen which collections cannot be read: the scan passes by these.
     if (!memory.unreadable.has(kindMapping.collection)) {
-      const end = await noteIfUnreadable(context, kindMapping.collection, () => scanPages(context, kindMapping, scan));
+      const end = await tryToRead(context, kindMapping.collection, () => scanPages(context, kindMapping, scan));
       if (end === 'has more' || memory.scan !== scan) return false;
     }
     scan.remaining.shift();

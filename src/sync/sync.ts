@@ -17,7 +17,7 @@ import { failureEvent, pollRetryDelayMs, type SyncEvent, type SyncState, transit
 interface SyncOptions
   extends Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe' | 'nowMs'>,
     Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'pageSize' | 'scanIntervalMs' | 'clockMs'>> {
-  /** Within this time a change shows: polls start every `PERIOD` of it. */
+  /** Within this time a change shows: polls start every `PERIOD_FRACTION` of it. */
   intervalMs: number;
   /** Whether an interval of this length has a poll; by default, each has. False: another gateway of the site polls. */
   isPollDue?: ((intervalMs: number) => Promise<boolean>) | undefined;
@@ -26,10 +26,10 @@ interface SyncOptions
 const SCAN_INTERVAL_MS = 10 * 60_000;
 /**
  * Of an interval, from the start of one poll to that of the next. A poll that takes up to a twentieth of the interval
- * then ends within it: a change that the poll before just missed shows in time. The lease (`LEASE` in peers.ts) is
- * shorter, so that a gateway that is alone finds its own over.
+ * then ends within it: a change that the poll before just missed shows in time. The lease (`LEASE_FRACTION` in
+ * peers.ts) is shorter, so that a gateway that is alone finds its own over.
  */
-const PERIOD = 0.95;
+const PERIOD_FRACTION = 0.95;
 /** The longest that a write waits until its record is fetched. */
 const FETCH_WRITTEN_MS = 5000;
 /** The time of the last successful poll is saved this often: a site without changes costs hardly any disk writes. */
@@ -212,7 +212,7 @@ export class Sync {
 
   #pauseMs(durationMs: number): number {
     if (this.state().failures > 0) return pollRetryDelayMs(this.state());
-    return Math.max(0, this.#intervalMs() * PERIOD - durationMs);
+    return Math.max(0, this.#intervalMs() * PERIOD_FRACTION - durationMs);
   }
 
   /** The pause follows from it, and the lease of a cluster. */

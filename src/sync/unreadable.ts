@@ -15,7 +15,7 @@ import { READ_AS } from './sync-state.ts';
  * - the site says that it has no such collection (`spec`). A 404 of a proxy, or of a plugin that hides a route, is a
  *   failure like any other.
  */
-export async function noteIfUnreadable<T>(
+export async function tryToRead<T>(
   context: SyncContext,
   name: string,
   step: () => Promise<T>,
@@ -44,7 +44,7 @@ export async function noteIfUnreadable<T>(
 
 const isAbsent = ({ memory }: SyncContext, name: string): boolean => memory.unreadable.get(name)?.isAbsent === true;
 
-/** The error by which a collection that `noteIfUnreadable` has noted fails the initial sync of a site. */
+/** The error by which a collection that `tryToRead` has noted fails the initial sync of a site. */
 export function unreadableError(context: SyncContext, { collection: name }: KindMapping): CmsRejected {
   const { isAbsent, answer } = context.memory.unreadable.get(name)!;
   if (!isAbsent) return new CmsRejected('forbidden', `"${name}" (${answer}).`);

@@ -215,7 +215,7 @@ export const PROMISES: readonly Promised[] = [
         cms.create(event, context.body('X', 'no-such-status'), admin),
         'invalid',
       );
-      expect(wrongStatus.fields).to.include(event.writtenPathsByField.get('status')![0]);
+      expect(wrongStatus.fields).to.include(event.writtenPathsByProperty.get('status')![0]);
       expect((await context.list({ slug: 'contract-rejected' })).total).to.equal(0);
     },
   },

@@ -73,7 +73,7 @@ describe('field table', () => {
     });
 
     it(`maps each name of a ${kind} to a property of its own`, () => {
-      const keys = Object.values(FIELDS[kind]).map(({ key }) => key);
+      const keys = Object.values(FIELDS[kind]).map(({ property }) => property);
       expect(new Set(keys).size).to.equal(keys.length);
     });
   }

@@ -52,7 +52,7 @@ describe("the demo's calendar", () => {
   it('is seeded in the form of the mapping, each record after those that it refers to', () => {
     const { kinds } = loadMapping('wordpress-meta');
     const paths = new Set(
-      Object.values(kinds).flatMap((kind) => [...(kind?.writtenPathsByField.values() ?? [])].flat()),
+      Object.values(kinds).flatMap((kind) => [...(kind?.writtenPathsByProperty.values() ?? [])].flat()),
     );
     const created = new Set<string>();
     const collections = new Set<string>();

@@ -34,7 +34,7 @@ describe('docs/mapping.md', () => {
       const record: Record<string, unknown> = { ...event.read({ id: 1, ...jsonAfter(example, 'in') }, site) };
       const values: Record<string, unknown> = {};
       for (const [name, value] of Object.entries(jsonAfter(example, 'is') ?? {})) {
-        const key = FIELDS.event[name]?.key ?? '';
+        const key = FIELDS.event[name]?.property ?? '';
         expect(record[key]).to.deep.equal(value);
         values[key] = value;
       }

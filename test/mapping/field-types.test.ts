@@ -24,7 +24,7 @@ function subjectOf({ field, source, kind = 'event' }: FieldType): Subject {
   const fields = { [field]: source };
   const mapping = kind === 'event' ? mappingWith(fields) : mappingWith({}, { organizer: { posts: 'o', fields } });
   const path = parsePath(typeof source === 'string' ? source : source.at!)!;
-  return { mapping: mapping.kinds[kind] as Subject['mapping'], key: FIELDS[kind][field]!.key, path };
+  return { mapping: mapping.kinds[kind] as Subject['mapping'], key: FIELDS[kind][field]!.property, path };
 }
 
 function read({ mapping, key, path }: Subject, stored: unknown): unknown {

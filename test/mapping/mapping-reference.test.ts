@@ -68,7 +68,7 @@ function fieldRows(): string[][] {
     for (const [name, field] of Object.entries(FIELDS[kind])) {
       const shape = ['event', 'venue', 'organizer'].includes(kind) ? 'posts' : 'terms';
       const without = (cms: CmsName): string => {
-        const location = CMS_RULES[cms].coreLocations[shape][field.key];
+        const location = CMS_RULES[cms].coreLocations[shape][field.property];
         return location ? code(String(location.read ?? location.at)) : '';
       };
       const row = [

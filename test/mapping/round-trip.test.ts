@@ -299,34 +299,34 @@ function valuesOf(
 ): fc.Arbitrary<Record<string, unknown>> {
   const arbitraries: Record<string, fc.Arbitrary<unknown>> = {};
   for (const [name, info] of Object.entries(FIELDS[kind])) {
-    if (!(mapping.writable as ReadonlySet<string>).has(info.key)) continue;
+    if (!(mapping.writable as ReadonlySet<string>).has(info.property)) continue;
     // Payload derives the HTML that is read from what is written.
-    if (mapping.paths.get(info.key) === 'descriptionHtml') continue;
+    if (mapping.paths.get(info.property) === 'descriptionHtml') continue;
     // A CMS may have one instant for both.
-    const [date, dateUtc] = ['date', 'dateUtc'].map((key) => String(mapping.writtenPathsByField.get(key as never)));
-    if (info.key === 'date' && date === dateUtc) continue;
+    const [date, dateUtc] = ['date', 'dateUtc'].map((key) => String(mapping.writtenPathsByProperty.get(key as never)));
+    if (info.property === 'date' && date === dateUtc) continue;
     // With paragraphs, every text is in one.
-    if (mapping.paths.get(info.key) === 'excerpt') {
+    if (mapping.paths.get(info.property) === 'excerpt') {
       const line = words.map((text) => escapeMarkup(text.replace(/\s+/g, ' ').trim()));
-      arbitraries[info.key] = line.map((text) => (text === '' ? '' : `<p>${text}</p>`));
+      arbitraries[info.property] = line.map((text) => (text === '' ? '' : `<p>${text}</p>`));
       continue;
     }
-    arbitraries[info.key] = {
+    arbitraries[info.property] = {
       text:
-        info.key === 'status'
+        info.property === 'status'
           ? fc.constantFrom('publish', 'private', 'future')
-          : info.key === 'website'
+          : info.property === 'website'
             ? fc.webUrl()
-            : info.key === 'name'
+            : info.property === 'name'
               ? words.map(escapeMarkup)
               : words,
       html: words.map((text) => escapeMarkup(text.trim())),
       word: fc.constantFrom('', ...wordsOf(specs[name], info.words)),
-      boolean: info.key === 'allDay' ? fc.constant(false) : fc.boolean(),
+      boolean: info.property === 'allDay' ? fc.constant(false) : fc.boolean(),
       id: fc.integer({ min: 0, max: 1e9 }),
       // Each is a place together with every other.
       number: fc.double({ min: 0.001, max: 90, noNaN: true }),
-      ids: ids.map((list) => (info.key === 'venues' ? list.slice(0, 1) : list)),
+      ids: ids.map((list) => (info.property === 'venues' ? list.slice(0, 1) : list)),
       'wall-time': wall,
       'site-time': wall,
       'utc-time': wall,

@@ -7,7 +7,7 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/mapping/compile.ts', 'test/sync/complete-records.test.ts', {
     'the meta key that hides events must exist': {
       function: 'requiredPaths',
-      code: "_1.key === 'hidden' ? _2.filter((_3) => _3.startsWith('meta.')) : []",
+      code: "_1.property === 'hidden' ? _2.filter((_3) => _3.startsWith('meta.')) : []",
       replacement: '[]',
       title: 'hides events',
     },

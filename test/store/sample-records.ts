@@ -29,7 +29,7 @@ const POST = {
 
 /** A field that no code uses by name has its value from here. */
 const emptyFields = (kind: PostKind) =>
-  Object.fromEntries(Object.values(FIELDS[kind]).map(({ key, empty }) => [key, empty]));
+  Object.fromEntries(Object.values(FIELDS[kind]).map(({ property, empty }) => [property, empty]));
 
 const named = (kind: PostKind, id: number) => ({
   ...emptyFields(kind),

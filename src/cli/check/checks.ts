@@ -110,8 +110,8 @@ export interface MappedField {
   isMissing: boolean;
 }
 
-export function absence({ paths, records, definition: { key, required } }: MappedField): string {
+export function absence({ paths, records, definition: { property, required } }: MappedField): string {
   const absent = `${paths.join(', ')} is in none of ${records.length} records`;
-  if (key === 'hidden') return `${absent}: the gateway lists the events that the site hides from its lists`;
+  if (property === 'hidden') return `${absent}: the gateway lists the events that the site hides from its lists`;
   return required ? `${absent}, and the gateway lists no event without it` : absent;
 }

@@ -96,7 +96,7 @@ async function judgeField(
   { kindMapping, name, paths: readPaths, definition, records }: MappedField,
 ): Promise<Finding | undefined> {
   const { collection } = kindMapping;
-  const writtenPaths = kindMapping.writtenPathsByField.get(definition.key) ?? [];
+  const writtenPaths = kindMapping.writtenPathsByProperty.get(definition.property) ?? [];
   const allPaths = [...new Set([...readPaths, ...writtenPaths].map(listPath))];
   const isInRecord = (path: string) => records.some(({ cmsRecord }) => valueAtPath(cmsRecord, path) !== undefined);
   for (const path of allPaths.filter((each) => !isInRecord(each)))
@@ -108,7 +108,7 @@ async function judgeField(
           'the field allow it to the service account. A name that ends in Html is that of a ' +
           `lexicalHTMLField. If the site has no such field, leave ${path} out of a copy of the mapping.`,
       );
-  if (definition.key === 'status')
+  if (definition.property === 'status')
     return ok(name, `${allPaths.join(', ')}: tells which drafts are ${STATUSES_BY_FIELD.join(' or ')}`);
   const isInNone = records.length > 0 && !allPaths.some(isInRecord);
   return isInNone && !definition.required

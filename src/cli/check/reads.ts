@@ -266,7 +266,7 @@ function incompleteDate(field: MappedField, filled: Records, readable: Records, 
   const { name, paths, definition, records } = field;
   const unreadRecord = filled.find((each) => !readable.includes(each));
   const unreadable = exampleIn(unreadRecord, paths);
-  const effect = definition.key === 'end' ? 'end when they start' : 'are in no list by date';
+  const effect = definition.property === 'end' ? 'end when they start' : 'are in no list by date';
   const count = `${records.length - readable.length} of ${records.length} events`;
   // A wrong format leaves at least half of the values unreadable. A few are slips of editors.
   const isWrongFormat = unreadable !== '' && 2 * readable.length <= filled.length;
@@ -280,8 +280,8 @@ function incompleteDate(field: MappedField, filled: Records, readable: Records, 
   );
 }
 
-function isReadable({ record }: SampledRecord, { key, empty }: Field): boolean {
-  const value: unknown = Reflect.get(record, key);
+function isReadable({ record }: SampledRecord, { property, empty }: Field): boolean {
+  const value: unknown = Reflect.get(record, property);
   // The record has no property `customFields.seats`. A custom field may be blank: that is no fault.
   const isCustom = value === undefined;
   return isCustom || !(isBlank(value) || value === empty);

@@ -48,7 +48,7 @@ function apiFields(
   { kind, writable, storedAsNumber }: KindMapping<Kind>,
 ): TrialField[] {
   return Object.entries(FIELDS[kind]).flatMap(([name, field]) => {
-    const { key: property, type } = field;
+    const { property, type } = field;
     if (!(writable as ReadonlySet<string>).has(property) || SKIPPED.has(property)) return [];
     const numbers = [...NUMBERS, ...knownValue(records, kind, property)];
     const values = storedAsNumber.has(property) ? numbers : trialValues(records, timezone, name, field);
@@ -75,8 +75,8 @@ const knownValue = (records: SampledRecords, kind: Kind, property: string): unkn
 
 /** The values to try; none for a field of links without a record to link to. */
 function trialValues(records: SampledRecords, timezone: string, name: string, field: Field): readonly unknown[] {
-  const { key, type, empty, words } = field;
-  if (key in TOGETHER) return [TOGETHER[key]];
+  const { property, type, empty, words } = field;
+  if (property in TOGETHER) return [TOGETHER[property]];
   if (words) return words;
   if (name === 'cost') return COSTS;
   if (type === 'boolean') return [empty !== true];

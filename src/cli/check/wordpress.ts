@@ -57,13 +57,13 @@ export function openWordPressChecks(config: Config, mapping: Mapping): CmsChecks
 /** A key of `meta` or `acf` that the site does not show, or drops when it is written. Undefined for other faults. */
 async function judgeField(field: MappedField, { pluginAdvice }: CheckContext): Promise<Finding | undefined> {
   const { kindMapping, name, paths, definition, writableFields, isMissing } = field;
-  const written = kindMapping.writtenPathsByField.get(definition.key) ?? [];
+  const written = kindMapping.writtenPathsByProperty.get(definition.property) ?? [];
   const keys = new Set(written.flatMap((path) => /^(?:meta|acf)\.[^.]+/.exec(path)?.[0] ?? []));
   const unregistered = [...keys].filter((key) => writableFields?.includes(key) === false);
   const key = unregistered[0] ?? (isMissing ? paths[0] : undefined);
   if (key === undefined || !/^(meta|acf)\./.test(key)) return undefined;
   const advice = key.startsWith('acf.') ? ACF_IN_REST : registerKeys(pluginAdvice(), writableFields);
-  if (isMissing && definition.key === 'hidden') {
+  if (isMissing && definition.property === 'hidden') {
     const remove = `If nothing is hidden on this site, remove the line ${kindMapping.kind}.${name} from the mapping.`;
     return fail(name, absence(field), `${advice}\n${remove}`);
   }

@@ -200,7 +200,7 @@ const readBack = (trial: Trial, field: TrialField, { valueFor, after }: Accepted
   `instead of ${formatSample(valueFor(field))}`;
 
 const pathOf = ({ kindMapping }: Trial, { property }: TrialField): string =>
-  kindMapping.writtenPathsByField.get(property)?.join(', ') ?? '';
+  kindMapping.writtenPathsByProperty.get(property)?.join(', ') ?? '';
 
 const OTHER_KEY =
   'Compare the key and the codec of the field in the mapping with those of the mapping that init proposes ' +

@@ -70,7 +70,7 @@ export function inferFields(
   usedPaths: Iterable<string> = [],
 ): Record<string, FieldLocation> {
   const used = new Set(usedPaths);
-  const mappable = Object.entries(FIELDS[kind]).filter(([, { key }]) => !isCoreField(key));
+  const mappable = Object.entries(FIELDS[kind]).filter(([, { property }]) => !isCoreField(property));
   const pairs = mappable.flatMap(([field, definition]) =>
     fields.flatMap((siteField) => {
       const score = likeness(siteField.path, field);
@@ -112,7 +112,7 @@ export function numberLocation(field: string, { path, values, type }: SiteField)
  */
 function locationFor(
   field: string,
-  { key, type: fieldType, words }: Field,
+  { property, type: fieldType, words }: Field,
   siteField: SiteField,
 ): FieldLocation | undefined {
   const { path, values, type } = siteField;
@@ -129,8 +129,8 @@ function locationFor(
   if (number) return number;
   const isText = (type ?? 'string') === 'string' && values.every((value) => typeof value === 'string');
   if (!isText) return undefined;
-  if (key === 'title' || key === 'name') return { at: path, as: 'plain-text' };
-  if (key === 'excerpt') return { at: path, as: { 'plain-text': 'paragraphs' } };
+  if (property === 'title' || property === 'name') return { at: path, as: 'plain-text' };
+  if (property === 'excerpt') return { at: path, as: { 'plain-text': 'paragraphs' } };
   if (!values.every((value) => fitsText(field, fieldType, String(value)))) return undefined;
   if (siteField.readOnly) return { at: path, readOnly: true };
   return field === 'email' || field === 'website' ? clearable : path;

@@ -19,8 +19,8 @@ export const siteWithoutCms = (config: Config): Site => ({
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
 });
 
-/** @param areSourcesRead the initial sync waits for them, not they for it: an empty calendar would look complete */
-export function createNoCms(site: Site, areSourcesRead: () => boolean): Cms {
+/** @param wereSourcesTried the initial sync waits for them, not they for it: an empty calendar would look complete */
+export function createNoCms(site: Site, wereSourcesTried: () => boolean): Cms {
   const findNothing = async () => undefined;
   const refuse = async () => {
     throw new CmsRejected('not-found', 'There is no CMS.');
@@ -30,7 +30,7 @@ export function createNoCms(site: Site, areSourcesRead: () => boolean): Cms {
     maxPageSize: 100,
     recordForm: { certainPaths: () => [], hasPath: () => true },
     async site({ signal } = {}) {
-      while (!areSourcesRead()) await sleep(SOURCES_PAUSE_MS, undefined, { signal });
+      while (!wereSourcesTried()) await sleep(SOURCES_PAUSE_MS, undefined, { signal });
       return site;
     },
     readLogin: () => undefined,

@@ -33,8 +33,8 @@ export const CODECS: Readonly<Record<string, CodecDefinition>> = {
   ticket,
 };
 
-const fits = ({ fits, onlyField }: CodecDefinition, { type, key }: Field): boolean =>
-  fits.includes(type) && (onlyField === undefined || onlyField === key);
+const fits = ({ fits, onlyField }: CodecDefinition, { type, property }: Field): boolean =>
+  fits.includes(type) && (onlyField === undefined || onlyField === property);
 
 /**
  * The codec that a mapping names for a field, with its options, or the default codec of the field's type.

@@ -53,7 +53,7 @@ interface SourceState {
   failures: number;
   problem: string | undefined;
   /** This process has read it, or tried to. */
-  isRead: boolean;
+  wasTried: boolean;
   /** The last answer was not believed, because it lost more than half of the events. The next one is. */
   isDoubted: boolean;
 }
@@ -86,7 +86,7 @@ export class Sources {
         clockMs: () => performance.now(),
         signal: this.#stopping.signal,
       });
-      const state: SourceState = { named, loop, failures: 0, problem: undefined, isRead: false, isDoubted: false };
+      const state: SourceState = { named, loop, failures: 0, problem: undefined, wasTried: false, isDoubted: false };
       return state;
     });
   }
@@ -105,8 +105,8 @@ export class Sources {
   }
 
   /** True once this process has tried to read each source. */
-  isRead(): boolean {
-    return this.#states.every(({ isRead }) => isRead);
+  wereTried(): boolean {
+    return this.#states.every(({ wasTried }) => wasTried);
   }
 
   /**
@@ -152,7 +152,7 @@ export class Sources {
       problem = String(error instanceof Error ? error.message : error).replaceAll(sourceAddress(named), 'its address');
     }
     state.problem = problem;
-    state.isRead = true;
+    state.wasTried = true;
     const { events } = countSourceEvents(replica.db, named.name);
     observe({ type: 'source-read', source: named.name, events, problem, durationMs: performance.now() - startedMs });
     return problem === undefined;
