@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DEFAULTS, NAMESPACE } from '../src/config-schema.ts';
+import { LOGINS } from '../src/http/headers.ts';
 import { openApi } from '../src/interface/openapi.ts';
 
 const HERE = import.meta.dirname;
@@ -15,7 +16,7 @@ const types = join(HERE, 'api.ts');
 const run = (command: string, args: string[], cwd: string) =>
   execFileSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
 
-const context = { title: 'Calendar', perPage: DEFAULTS.lists.perPage };
+const context = { title: 'Calendar', perPage: DEFAULTS.lists.perPage, login: LOGINS.wordpress };
 writeFileSync(document, JSON.stringify(openApi({ ...context, serverUrl: `/${NAMESPACE}`, complete: true })));
 
 run('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], HERE);

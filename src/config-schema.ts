@@ -43,7 +43,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     ),
     password: text(
       { minLength: 1, writeOnly: true },
-      "The service account's application password (in WordPress: Users > Profile > Application Passwords).",
+      "The service account's application password (WordPress: Users > Profile), or its API key (Payload).",
     ),
     readAs: word(
       ['visitor', 'account'],

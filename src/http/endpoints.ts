@@ -29,7 +29,7 @@ import { checkLengths, unknownNames, validate } from '../interface/validate.ts';
 import { isTruthy, parseList } from '../interface/value-types.ts';
 import type { JsonObject } from '../model/json.ts';
 import { isTermKind, type Kind, type PostKind, UNKNOWN_SITE } from '../model/records.ts';
-import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
+import { IDEMPOTENCY_KEY_HEADER, LOGINS, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createBodyReader } from './read-body.ts';
 import { combineRepeated } from './read-request.ts';
@@ -254,6 +254,7 @@ function document({ baseUrl, query }: State, services: Services): ApiResponse {
     serverUrl: baseUrl,
     title: calendarName({ services }),
     perPage: services.lists.perPage,
+    login: LOGINS[services.mapping.cms],
     complete: isTruthy(query.complete),
   });
   return { status: 200, body, cacheTags: ['doc'], validUntilMs: Number.POSITIVE_INFINITY };

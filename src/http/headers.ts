@@ -58,12 +58,16 @@ export function createCors(allowed: readonly string[]): Cors {
   };
 }
 
-const LOGIN_SCHEMES: Readonly<Record<CmsName, string>> = { wordpress: 'Basic', payload: 'Bearer' };
+/** The scheme of the header `Authorization`, and what it carries. */
+export const LOGINS = {
+  wordpress: { scheme: 'Basic', description: 'User name and application password of the CMS' },
+  payload: { scheme: 'Bearer', description: 'Token of a login at the CMS' },
+} satisfies Record<CmsName, object>;
 
 /** Of a 401. None for a browser, which would ask its user for a password instead of giving the script the response. */
 export function challengeHeaders(headers: IncomingHttpHeaders, cms: CmsName): Record<string, string> {
   if (headers.origin !== undefined || headers['sec-fetch-mode'] !== undefined) return {};
-  return { 'WWW-Authenticate': `${LOGIN_SCHEMES[cms]} realm="calendar"` };
+  return { 'WWW-Authenticate': `${LOGINS[cms].scheme} realm="calendar"` };
 }
 
 export type Freshness = Pick<Config['cache'], 'maxAgeS' | 'staleWhileRevalidateS'>;

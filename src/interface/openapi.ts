@@ -20,6 +20,8 @@ interface OpenApiContext {
   serverUrl: string;
   title: string;
   perPage: number;
+  /** How a client logs in: the scheme of the header `Authorization`. */
+  login: { scheme: string; description: string };
   /**
    * Adds what the document of The Events Calendar lacks: creates, the gateway's own routes and filters, and every
    * status. Leaves out what OpenAPI tools reject. For generators of clients and the documentation page.
@@ -67,7 +69,7 @@ const HTTP_STATUSES: Readonly<Record<number, { name: string; description: string
 
 /** The paths lack the namespace, which is part of the server's URL. */
 export function openApi(context: OpenApiContext): object {
-  const { complete, serverUrl, title } = context;
+  const { complete, serverUrl, title, login } = context;
   const routes = ROUTES.filter(({ path, addition }) => path !== '' && (complete || !addition));
   return {
     openapi: '3.0.0',
@@ -76,9 +78,7 @@ export function openApi(context: OpenApiContext): object {
       schemas: RECORD_SCHEMAS,
       ...(complete ? {} : { parameters: { password: queryParameter(eventPassword, context) } }),
       responses: ERROR_RESPONSES,
-      securitySchemes: {
-        password: { type: 'http', scheme: 'basic', description: 'User name and application password of the CMS' },
-      },
+      securitySchemes: { password: { ...login, type: 'http', scheme: login.scheme.toLowerCase() } },
     },
     servers: [{ url: complete ? serverUrl : `${serverUrl}/` }],
     paths: Object.fromEntries(routes.map((route) => [route.path, pathItem(route, context)])),

@@ -16,6 +16,7 @@ const about = {
   serverUrl: 'https://site.example/wp-json/tribe/events/v1',
   title: 'Calendar',
   perPage: 10,
+  login: { scheme: 'Basic', description: 'User name and application password of the CMS' },
 };
 
 const COLLECTIONS = ['events', 'venues', 'organizers', 'categories', 'tags'];
@@ -68,6 +69,15 @@ describe('OpenAPI document', () => {
       const { description } = parameters.find((one: { name: string }) => one.name === 'fields');
       expect(description, name).to.match(/even where the schema requires others/);
     }
+  });
+
+  it('says how to log in at the CMS', () => {
+    const description = 'Token of a login at the CMS';
+    const ofPayload = asSent(openApi({ ...about, login: { scheme: 'Bearer', description } }));
+    // RFC 9110 ignores case; tools look for `bearer`.
+    expect(ofPayload.components.securitySchemes).to.deep.equal({
+      password: { type: 'http', scheme: 'bearer', description },
+    });
   });
 
   it('lets anonymous callers read, and asks writers for credentials', () => {
