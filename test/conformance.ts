@@ -34,9 +34,18 @@ export interface ConformanceResult {
   total: number;
   passed: number;
   statusAndCode: number;
-  /** Steps that differ without a reason. */
+  /** Steps that differ without a reason, each with its first difference. */
   unexplained: string[];
 }
+
+interface Step {
+  step: string;
+  result: string;
+  diffs?: { path: string; expected: unknown; got: unknown }[];
+}
+
+const describeStep = ({ step, diffs: [first] = [] }: Step): string =>
+  first ? `${step} (${first.path}: ${first.expected}, and not ${first.got})` : step;
 
 /** Undefined if the recorded answers are not there. */
 export async function playRecordedAnswers(options: ConformanceOptions): Promise<ConformanceResult | undefined> {
@@ -51,10 +60,10 @@ export async function playRecordedAnswers(options: ConformanceOptions): Promise<
     pass: number;
     total: number;
     status_and_code: number;
-    steps: { step: string; result: string }[];
+    steps: Step[];
   };
   rmSync(dir, { recursive: true });
   const failed = report.steps.filter(({ step, result }) => result === 'fail' && !(step in known));
   const { pass: passed, total, status_and_code: statusAndCode } = report;
-  return { total, passed, statusAndCode, unexplained: failed.map(({ step }) => step) };
+  return { total, passed, statusAndCode, unexplained: failed.map(describeStep) };
 }
