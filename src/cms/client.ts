@@ -1,4 +1,6 @@
-// HTTP client of the CMS: limits the time, bytes and concurrency of every call, and retries reads only.
+// HTTP client of the CMS: limits the time, bytes and concurrency of every call, and retries reads only. undici's own
+// interceptors do not serve: `redirect` also leads to other origins, `retry` hides each attempt from the circuit
+// breaker and the log, and `decompress` prints a warning that it is experimental.
 
 import { ExponentialBackoff, halfJitterGenerator, handleWhen, retry } from 'cockatiel';
 import { type Dispatcher, Pool } from 'undici';
