@@ -98,7 +98,7 @@ describe('the file of the replica', () => {
   ];
   it('has another version with a column or a field more', () => {
     const column = TABLES.replace('slug TEXT NOT NULL', 'slug TEXT NOT NULL, shelf TEXT');
-    const fields = { ...FIELDS, tag: { ...FIELDS.tag, shelf: { ...FIELDS.tag.name!, key: 'shelf' } } };
+    const fields = { ...FIELDS, tag: { ...FIELDS.tag, shelf: { ...FIELDS.tag.name!, property: 'shelf' } } };
     expect([formatOf(column, FIELDS), formatOf(TABLES, fields)]).to.not.include(REPLICA_FORMAT);
     expect(formatOf(TABLES, FIELDS)).to.equal(REPLICA_FORMAT);
   });
