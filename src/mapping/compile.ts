@@ -76,6 +76,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
   const linkFields = fields.flatMap(({ linkField }) => linkField ?? []);
   const postOptions = storedAs === 'posts' ? postOptionsOf(spec, mapping) : undefined;
   const writable = fields.filter(isWritable);
+  const propertiesOf = (some: readonly CompiledField[]) => new Set(some.map(({ field }) => field.property));
   const readOne = createReader(kind, fields, customFields, linkFields, postOptions);
   const readers = occurrences ? createSeriesReaders(readOne as KindMapping<'event'>['read']) : { read: readOne };
   return {
@@ -89,12 +90,10 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     paths: new Map(fields.flatMap(singlePath)),
     selectedFields: rules.selectFields(asRulesSeeIt, mapping.event),
     requiredPaths: fields.flatMap(requiredPaths),
-    writable: new Set(writable.map(({ field }) => field.property)) as KindMapping<Kind>['writable'],
+    writable: propertiesOf(writable) as KindMapping<Kind>['writable'],
     customFields,
     writtenPathsByProperty: writtenPathsOf(writable, customFields),
-    storedAsNumber: new Set(
-      fields.filter(({ accessor }) => accessor.isStoredAsNumber).map(({ field }) => field.property),
-    ),
+    storedAsNumber: propertiesOf(fields.filter(({ accessor }) => accessor.isStoredAsNumber)),
     embedded: Object.fromEntries(fields.flatMap(({ name, embedded }) => (embedded ? [[name, embedded]] : []))),
     linkFields,
     ...readers,

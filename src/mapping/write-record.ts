@@ -66,9 +66,9 @@ export function createWriter(
   }
 
   /**
-   * The values of the `fieldsSentAlong`, as the API shows them. GatherPress takes start, end and zone only together: with
-   * a new end, the start and the zone are sent. If the CMS has no start, none is sent. If it has no zone, the site's is
-   * sent.
+   * The values of the `fieldsSentAlong`, as the API shows them. GatherPress takes start, end and zone only together:
+   * with a new end, the start and the zone are sent. If the CMS has no start, none is sent. If the CMS has no zone, the
+   * site's is sent.
    */
   function valuesSentAlong(changed: object, before: Values, current: CmsRecord | undefined, zones: Zones): Values {
     if (!current) return {};

@@ -74,10 +74,9 @@ function checkRepresentable(wall: WallTime, text: string, format: DateFormat): v
   const isDayLimit = /(?:00:00:00|23:59:59)$/.test(wall);
   if (!format.hasTime && !isDayLimit) throw new UnrepresentableValue('only whole days can be stored here');
   const kept = wall.slice(0, isDayLimit ? DATE_LENGTH : MINUTES_LENGTH);
-  if (!format.read(text)?.startsWith(kept))
-    throw new UnrepresentableValue(
-      `the CMS can store this as "${text.replaceAll('\n', ' ')}" only, which is another time`,
-    );
+  if (format.read(text)?.startsWith(kept)) return;
+  const shown = text.replaceAll('\n', ' ');
+  throw new UnrepresentableValue(`the CMS can store this as "${shown}" only, which is another time`);
 }
 
 function inFormat(clock: Clock): CodecDefinition<string> {
