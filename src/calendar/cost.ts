@@ -74,12 +74,12 @@ const ofSite = (site: SiteSettings = {}): Currency => ({
  */
 function resolveCurrency(levels: Currency[], gateway: Config['cost']) {
   const all: Currency[] = [...levels, gateway];
-  // The first level with a symbol or a code decides. The text `10 kr` has a symbol alone, so this is undefined.
+  // The first level with a symbol or a code decides. The text `10 kr` has a symbol alone: no code.
   const codeOfFirst = all.find((level) => level.symbol !== undefined || level.code)?.code;
   const symbolOfFirst = levels.find((level) => level.symbol !== undefined)?.symbol;
   // Without a symbol, a record in GBP gets `GBP`, and one in USD the gateway's `$`.
-  const mayUseOwn = !codeOfFirst || fitsCurrency(gateway.symbol.trim(), codeOfFirst);
-  const symbol = symbolOfFirst ?? (mayUseOwn ? gateway.symbol : codeOfFirst);
+  const gatewaySymbolFits = !codeOfFirst || fitsCurrency(gateway.symbol.trim(), codeOfFirst);
+  const symbol = symbolOfFirst ?? (gatewaySymbolFits ? gateway.symbol : codeOfFirst);
   const sign = symbol.trim();
   const position = all.find((level) => level.position)?.position ?? 'prefix';
   return {
@@ -92,15 +92,15 @@ function resolveCurrency(levels: Currency[], gateway: Config['cost']) {
 /**
  * Serializes a cost. The steps for five costs, with the gateway's setting `$` (`-` is the empty text):
  *
- *   text                 10     8 €    8 €     8 €       $5-$10
- *   stored beside it     -      -      CHF     prefix    -
- *   pluginSymbol         -      €      €       €         -: the plugin does not find it
- *   typed.symbol         -      €      -       €         $
- *   usual.symbol         $      $      CHF     $         $
- *   symbol               $      €      CHF     €         $
- *   `cost`               $10    8€     CHF8    8€        $5 – $10
- *   inDetails.symbol     -      €      CHF     -         -
- *   inDetails.position   -      postfix   -    prefix    -
+ *   text                 10     8 €        8 €     8 €       $5-$10
+ *   stored beside it     -      -          CHF     prefix    -
+ *   pluginSymbol         -      €          €       €         -: the plugin does not find it
+ *   typed.symbol         -      €          -       €         $
+ *   usual.symbol         $      $          CHF     $         $
+ *   symbol               $      €          CHF     €         $
+ *   `cost`               $10    8€         CHF8    8€        $5 – $10
+ *   inDetails.symbol     -      €          CHF     -         -
+ *   inDetails.position   -      postfix    -       prefix    -
  */
 export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEFAULTS.cost, site?: SiteSettings) {
   const parsed = parseCost(stored.cost);
@@ -123,6 +123,7 @@ export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEF
   const hasStored = stored.symbol !== '' || stored.position !== '';
   const isUsualSymbol = typed.symbol === '' || (pluginSymbol === '' && typed.symbol === usual.symbol);
   const inDetails = hasStored || isUsualSymbol ? stored : typed;
+  // By `parsed`: `Free - 20` has the values `free` and `20`, also if an editor chose a currency.
   const texts = [...parsed.words, parsed.label].filter((text) => text !== '');
   return {
     fields: {
@@ -139,8 +140,8 @@ export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEF
 }
 
 /**
- * A price without a currency if the text names several. The currency is that of the sign, `€` of `ab 7 €`: its symbol
- * is `ab €`, which no currency has.
+ * The price, without a currency if the text names several. The sign of `ab 7 €`, `€`, tells the currency. The symbol,
+ * `ab €`, tells none.
  */
 function offerOf(typed: ParsedCost, levels: Currency[], settings: Config['cost']): Offer {
   const price = displayCost({ ...typed, phrase: '' }, (amount) => amount);

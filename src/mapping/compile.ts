@@ -47,7 +47,7 @@ export function compileMapping(json: unknown, name: string): Mapping {
   }
 }
 
-/** Webhooks and created records name their collection alone, and all posts of WordPress share one id space. */
+/** Refuses two kinds of one collection: webhooks and created records name only the collection, which tells the kind. */
 function checkCollections(mapping: MappingFile): void {
   const mapped = KINDS.filter((kind) => mapping[kind]);
   for (const [index, kind] of mapped.entries()) {

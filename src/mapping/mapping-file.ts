@@ -105,7 +105,7 @@ export type MappingFile = {
     requiresCompanionPlugin?: boolean;
     posts?: Record<string, RegisteredSpec>;
     terms?: Record<string, RegisteredSpec>;
-    /** Its part for an event plugin (src/cli/plugin/hooks/). */
+    /** The companion plugin's part for an event plugin (src/cli/plugin/hooks/). */
     hooks?: string;
   };
   payload?: SiteSpec;
