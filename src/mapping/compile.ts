@@ -135,11 +135,10 @@ function requiredPaths({ field, accessor: { selectedPaths } }: CompiledField): s
 function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): CompiledField[] {
   const names = Object.keys(FIELDS[kind]);
   const unknown = Object.keys(spec.fields ?? {}).find((name) => !names.includes(name));
-  if (unknown !== undefined)
-    throw new MappingFieldError(
-      `/fields/${unknown}`,
-      `the API has no such field of ${PLURALS[kind]}; it has ${names.join(', ')}`,
-    );
+  if (unknown !== undefined) {
+    const reason = `the API has no such field of ${PLURALS[kind]}; it has ${names.join(', ')}`;
+    throw new MappingFieldError(`/fields/${unknown}`, reason);
+  }
   const fields = names.flatMap((name) =>
     within(`/fields/${name}`, () => compileNamed(kind, name, spec, mapping) ?? []),
   );
