@@ -65,20 +65,21 @@ const ofSite = (site: SiteSettings = {}): Currency => ({
  * How a cost is shown, and the ISO code of its currency if anything tells it. With the gateway's setting `$`:
  *
  *   levels                symbol   code
- *   none                  $        USD, its main currency
  *   a record in GBP       GBP      GBP: `$` may not stand for it
  *   `kr`, a site in SEK   kr       SEK: of the first level whose code the symbol may stand for
  *   `€`, a site in SEK    €        EUR: the symbol of no other currency
  *   `kr`                  kr       undefined: it may be Danish, Swedish or another
- * @param levels the closest to the text first; the gateway's setting is the last
+ *   none                  $        USD, the main currency of `$`
+ * @param levels the closest to the text first; the gateway's setting is added as the last
  */
 function resolveCurrency(levels: Currency[], gateway: Config['cost']) {
   const all: Currency[] = [...levels, gateway];
-  // Undefined if the first level that says anything has a symbol alone, such as the text `10 kr`.
+  // The first level with a symbol or a code decides. The text `10 kr` has a symbol alone: no code.
   const codeOfFirst = all.find((level) => level.symbol !== undefined || level.code)?.code;
-  // A record in GBP is shown with `GBP`, where the gateway's setting is `$`.
-  const lastSymbol = codeOfFirst && !fitsCurrency(gateway.symbol.trim(), codeOfFirst) ? codeOfFirst : gateway.symbol;
-  const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? lastSymbol;
+  const symbolOfFirst = levels.find((level) => level.symbol !== undefined)?.symbol;
+  // Without a symbol, a record in GBP gets `GBP`, and one in USD the gateway's `$`.
+  const gatewaySymbolFits = !codeOfFirst || fitsCurrency(gateway.symbol.trim(), codeOfFirst);
+  const symbol = symbolOfFirst ?? (gatewaySymbolFits ? gateway.symbol : codeOfFirst);
   const sign = symbol.trim();
   const position = all.find((level) => level.position)?.position ?? 'prefix';
   return {
@@ -89,14 +90,17 @@ function resolveCurrency(levels: Currency[], gateway: Config['cost']) {
 }
 
 /**
- * Serializes a cost. With the gateway's setting `$`:
+ * Serializes a cost. The steps for five costs, with the gateway's setting `$` (`-` is the empty text):
  *
- *   text      stored beside it    `cost`      symbol in `cost_details`
- *   10                            $10         none
- *   8 €                           8€          €
- *   8 €       symbol CHF          CHF8        CHF
- *   8 €       a position alone    8€          none: the plugin's details are those that are stored, if any are
- *   $5-$10                        $5 – $10    none: the plugin finds no symbol in it, and `$` is the usual one
+ *   text                 10     8 €        8 €     8 €       $5-$10
+ *   stored beside it     -      -          CHF     prefix    -
+ *   pluginSymbol         -      €          €       €         -: the plugin does not find it
+ *   typed.symbol         -      €          -       €         $
+ *   usual.symbol         $      $          CHF     $         $
+ *   symbol               $      €          CHF     €         $
+ *   `cost`               $10    8€         CHF8    8€        $5 – $10
+ *   inDetails.symbol     -      €          CHF     -         -
+ *   inDetails.position   -      postfix    -       prefix    -
  */
 export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEFAULTS.cost, site?: SiteSettings) {
   const parsed = parseCost(stored.cost);
@@ -114,10 +118,12 @@ export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEF
   const usual = resolveCurrency(levels, settings);
   const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels], settings);
   const cost = displayCost(typed, (amount) => (isAfter ? `${amount}${symbol}` : `${symbol}${amount}`));
+  // The plugin's details are what is stored beside the text, if anything is. Otherwise they are what the text says,
+  // but for the usual symbol where the plugin does not find it (`$5-$10`).
   const hasStored = stored.symbol !== '' || stored.position !== '';
-  // The text has no symbol, or that of every cost, which the plugin does not find in it: `$5-$10`.
-  const saysNothing = typed.symbol === '' || (pluginSymbol === '' && typed.symbol === usual.symbol);
-  const inDetails = hasStored || saysNothing ? stored : typed;
+  const isUsualSymbol = typed.symbol === '' || (pluginSymbol === '' && typed.symbol === usual.symbol);
+  const inDetails = hasStored || isUsualSymbol ? stored : typed;
+  // By `parsed`: `Free - 20` has the values `free` and `20`, also if an editor chose a currency.
   const texts = [...parsed.words, parsed.label].filter((text) => text !== '');
   return {
     fields: {
@@ -133,7 +139,10 @@ export function serializeCost(stored: StoredCost, settings: Config['cost'] = DEF
   };
 }
 
-/** A price without a currency if the text names several. */
+/**
+ * The price, without a currency if the text names several. The sign of `ab 7 €`, `€`, tells the currency. The symbol,
+ * `ab €`, tells none.
+ */
 function offerOf(typed: ParsedCost, levels: Currency[], settings: Config['cost']): Offer {
   const price = displayCost({ ...typed, phrase: '' }, (amount) => amount);
   const [sign, ...others] = typed.signs;

@@ -34,8 +34,8 @@ export const events = {
     if (request.isDryRun) return dryRunResult('create', checked, input);
     const fields = await createTargets(write, checked);
     const created = await save(write, fields);
-    // WordPress sets `modified` of a new event to the publication date that was sent. A sticky event is saved a second
-    // time, as The Events Calendar does: its `modified` is now.
+    // WordPress makes a sent publication date the `modified` of a new event. The Events Calendar saves a sticky event a
+    // second time, and so does this: then `modified` is now.
     const needsSecondSave = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
     const record = needsSecondSave ? await save({ ...write, stored: created }, { sticky: true }) : created;
     return { status: 201, body: await asActorSees(record, request, { unlocked: true }) };
@@ -56,7 +56,7 @@ export const events = {
   },
 };
 
-/** An event needs a title, a description or an excerpt. WordPress would say so after its venue was created. */
+/** An event needs a title, a description or an excerpt. WordPress would refuse it only after its venue was created. */
 function assertNotBlank({ byProperty }: Input): void {
   const isBlank = (value: unknown) => value === undefined || String(value).trim() === '';
   if (byProperty.title !== undefined && [byProperty.title, byProperty.description, byProperty.excerpt].every(isBlank))
@@ -136,7 +136,7 @@ async function createTargets(write: PostWrite<'event'>, { fields, targets }: Che
   return { ...fields, ...links, ...(await imageField(write)) };
 }
 
-/** What a write would do, by the names of the API. `new`: a record that it would create, unless there is the same. */
+/** What a write would do, by the names of the API. `new`: a record that it would create, unless the same exists. */
 function dryRunResult(
   would: 'create' | 'update',
   { fields, targets }: CheckedFields,

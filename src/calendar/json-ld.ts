@@ -146,7 +146,6 @@ function obfuscated(email: string): string {
 
 /** Omits `''`, `'0'` and null, as PHP's `empty` does. */
 export function withoutEmpty(values: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== '' && value !== '0' && value !== null),
-  );
+  const isShown = (value: unknown) => value !== '' && value !== '0' && value !== null;
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => isShown(value)));
 }

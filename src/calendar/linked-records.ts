@@ -89,6 +89,7 @@ async function fieldsOf(write: PostWrite<LinkedKind>): Promise<Partial<VenueFiel
     const clean = typeof value === 'string' ? (htmlText(value).match(/[^\r\n\t ]+/g) ?? []).join(' ') : value;
     if (clean !== undefined) fields[property] = clean;
   }
+  // `{ country: 'Canada', province: 'Ontario' }` sets `stateprovince` to `Ontario`. A body without a region leaves it.
   const hasRegion = ['country', 'province', 'state', 'stateprovince'].some((name) => byProperty[name] !== undefined);
   if (kind === 'venue' && hasRegion) fields.stateprovince ||= stateProvince(fields);
   return fields;
@@ -107,8 +108,10 @@ export async function prepareLinked(
   if (String(input.byProperty.title ?? '').trim() === '') throw couldNotCreate(kind);
   const fields = await fieldsOf(write);
   const isWritable = request.services.mapping.kinds[kind]?.readOnly === false;
-  // Where nobody can write venues, an event can still link one that exists. For any other one `checkWrite` throws 403,
-  // and for every one with an image: only an upload could tell whether the venue exists.
+  // Where nobody can write venues, an event can still link one that exists:
+  //   an existing venue, no image sent   is used
+  //   an unknown venue                   `checkWrite` throws 403
+  //   any venue with an image            `checkWrite` throws 403: only an upload could tell whether the venue exists
   if (!isWritable && isEmpty(input.byProperty.image)) {
     const known = await findDuplicate(write, fields);
     if (known) return async () => known;
@@ -124,7 +127,7 @@ export async function prepareLinked(
 
 /**
  * What `stateprovince` gets if the body does not say: the state in the United States or without a country, otherwise
- * the province. `{ country: 'Canada', province: 'Ontario' }` gives `Ontario`.
+ * the province.
  */
 function stateProvince(fields: Record<string, unknown>): string {
   const { country = '', state = '', province = '' } = fields as Record<string, string>;

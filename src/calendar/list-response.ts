@@ -96,15 +96,15 @@ export const listResponse = (
       const found = find(access);
       if (found.isPublic) return found;
       await access.addImagesOf(found.ids);
-      // Meanwhile a record may have become one that the actor may not see.
+      // While the images were read, a record may have become one that the actor may not see: the page is found again.
       return find(access);
     };
     const page = await findWithImages();
-    // The version in which the page was found: the records may change while the list waits for a slot.
+    // The page is of this version. `runInTurns` gives up if the records change, also while the list waits for a slot.
     const { version } = page.visible;
     const response = await withSlot(caller, () => runInTurns(page.visible, version, build(page, request)));
     if (response !== undefined) return response;
-    // Needs no slot: slots bound how many lists are half built at a time, and this list is built without a pause.
+    // Then the page is built in one turn. That needs no slot: slots bound how many lists are half built at a time.
     return runInOneTurn(build(await findWithImages(), request));
   });
 

@@ -256,7 +256,7 @@ function findInReplica({ replica, slugs }: Services, kind: PostKind, slug: strin
   return id;
 }
 
-/** The id of a term in the replica: by slug, else by the slug that the text would get, else by name; the lowest. */
+/** The lowest id of a term in the replica with the text as its slug, else with the text's slug, else with its name. */
 export function findTermByText({ replica: { db } }: Services, kind: TermKind, text: string): number | undefined {
   // A number is an id, and no title.
   const slug = NUMBER.test(text) ? '' : slugOf(text);

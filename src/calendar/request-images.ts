@@ -49,7 +49,7 @@ export function createRequestImages(request: Omit<ApiRequest, 'baseUrl'>): Reque
       if (/^\d+$/.test(text)) return keep(text, await findUploaded(Number(text)));
       if (!URL.canParse(text)) return false;
       const { account } = request.actor;
-      // The write of an anonymous caller fails later, with 401: no URL is fetched for it. An id costs it a lookup.
+      // The write of an anonymous caller fails later, with 401: no URL is fetched for it. An id is looked up.
       if (account === undefined) return true;
       return account.mayUpload && keep(text, await findByUrl(text, account.userId));
     },

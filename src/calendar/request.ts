@@ -125,7 +125,7 @@ export class Permissions {
 
   /**
    * The permissions that the actions on the kind need; undefined for an anonymous actor, and if the CMS shows them
-   * neither to the service account nor to the actor. Throws `CmsUnavailable`, or a write would fail as forbidden.
+   * neither to the service account nor to the actor. Throws `CmsUnavailable`: with undefined, a write would be a 403.
    */
   async of(kind: Kind, actor: Actor): Promise<ActionPermissions | undefined> {
     if (!actor.account) return undefined;

@@ -10,14 +10,14 @@ const STOP_WORDS = new Set(
   www a`.split(/\s+/),
 );
 const MAX_WORDS = 9;
-/** Each costs a search in all texts: 10 ms on a site of 5,000 events. `dj` is one, and `-` before over 24 letters. */
+/** Words that no index has, such as `dj`, or `-` before over 24 letters: each costs 10 ms on a site of 5,000 events. */
 const MAX_UNINDEXED = 3;
 /** The limit of a replica query. WordPress has none. */
 const MAX_LINKED_WORDS = 40;
 /** A phrase ends with its closing quote or at the end of the text. */
 const WORDS_AND_PHRASES = /"[^"]*(?:"|$)|[^\s",+]+/g;
 
-/** Ignored beside other words. */
+/** A search ignores such a word beside other words. */
 const isStopWord = (word: string): boolean =>
   /^[a-z]$/i.test(word) || word === '-' || STOP_WORDS.has(word.toLowerCase());
 

@@ -117,10 +117,8 @@ export const terms = (kind: TermKind) => ({
     if (!record) throw invalidParam('id');
     if (raw._embed !== undefined)
       return { status: 200, body: { ...serializeSingle(record, request), ...parentLinks(record, request) } };
-    return singleResponse(
-      findRendered(kind, id, audience, 'single') ??
-        renderPublic(record, audience, 'single', serializeSingle(record, request)),
-    );
+    const render = () => renderPublic(record, audience, 'single', serializeSingle(record, request));
+    return singleResponse(findRendered(kind, id, audience, 'single') ?? render());
   },
 
   async create(input: Input, request: ApiRequest): Promise<ApiResponse> {

@@ -87,7 +87,7 @@ function withWriteErrors<T>(
 
 /**
  * Throws what `save` would throw before its write, and stores nothing. Call it before anything else of the request is
- * written. The fields have no image yet: 1 stands for it, whose id is not known before the upload.
+ * written. The image is not uploaded yet, so its id is not known: 1 stands for any image, 0 for none.
  */
 export async function checkWrite<K extends PostKind>(write: PostWrite<K>, fields: Partial<FieldsOf[K]>): Promise<void> {
   const { kind, input, request, stored, cmsRecord } = write;
@@ -198,8 +198,9 @@ export async function imageField(write: PostWrite<PostKind>): Promise<Pick<PostF
   const { image } = write.input.byProperty;
   const writable: ReadonlySet<string> | undefined = write.request.services.mapping.kinds[write.kind]?.writable;
   if (image === undefined) return undefined;
-  // Where the mapping has no place for it, nothing would refer to an upload. The writer leaves the 0 out: with it, an
-  // update of the image alone is sent, and the CMS says whether the actor may edit the record.
+  // Where the mapping has no place for an image, none is uploaded: nothing would refer to it. The writer leaves the 0
+  // out. It only keeps the fields of an update from being empty: `save` then sends the update, and the CMS says whether
+  // the actor may edit the record.
   if (!writable?.has('image')) return { image: 0 };
   return { image: await write.request.images!.idOf(String(image)) };
 }

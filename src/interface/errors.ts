@@ -11,7 +11,7 @@ export interface ParamError {
   isMissing?: boolean;
   /** The parameter's entry in the response's `details`, if there is more to say than the message. */
   detail?: Record<string, unknown>;
-  /** What to write instead. The original has no such text: `hints` is beside what it has. */
+  /** What to write instead. The original has no such text: it is in `hints`, beside `params` and `details`. */
   hint?: string | undefined;
 }
 
@@ -182,7 +182,7 @@ export const tooManyRequests = (seconds: number, requestsPerMinute: number): Api
     },
   });
 
-/** The process has too much to do. A body that it does not read ends with its connection. */
+/** The process has too much to do. A request body that nobody reads ends with its connection. */
 export const overloaded = (hasBody: boolean): ApiError =>
   new ApiError(503, 'calendar_overloaded', 'This calendar is overloaded. Try again shortly.', {
     headers: { 'Retry-After': '1', ...(hasBody && { Connection: 'close' }) },
@@ -193,7 +193,7 @@ export const tooManyImages = (): ApiError =>
     headers: { 'Retry-After': '5' },
   });
 
-/** As the API names the limit: records with long texts, or with many venues and organizers that have them. */
+/** The records of the page have long texts, or many venues and organizers with long texts. */
 export const listTooLarge = (): ApiError =>
   new ApiError(400, 'calendar_list_too_large', 'These records have more than 8 MB. Ask for fewer with per_page.', {
     data: { params: { per_page: 'Too many records of this size.' } },
@@ -263,7 +263,7 @@ const WRONG_PARTS: Readonly<Record<string, readonly [code: string, message: stri
 };
 const WRONG_PASSWORD = ['incorrect_password', 'The provided password is an invalid application password.'] as const;
 
-/** Only some sites tell which part is wrong. On others every wrong login is a wrong password. */
+/** Only some sites tell whether the name or the password is wrong. Of other sites the answer says: the password. */
 export function invalidCredentials(error: CmsRejected): ApiError {
   const [code, message] = WRONG_PARTS[error.fields[0] ?? ''] ?? WRONG_PASSWORD;
   return new ApiError(401, code, message, { cause: error });
@@ -282,7 +282,7 @@ export function unavailableError(error: CmsUnavailable): ApiError {
   return upstreamAway(message, data, error.retryAfterS ?? 5, error);
 }
 
-/** For an error of the CMS that no other one here fits. */
+/** For an error of the CMS that no other function here fits. */
 export function refusedByCms(error: CmsRejected): ApiError {
   const data = { upstream_code: error.code };
   if (error.status < 400 || error.status >= 500)

@@ -120,7 +120,7 @@ export const oneOf = (words: readonly string[]): ParamType => ({
   parse: (value) => String(value).toLowerCase(),
 });
 
-/** One of these words, which `''` removes from the record. */
+/** One of these words, or `''`, which removes the word from the record. */
 export function clearableWord(words: readonly string[]): ParamType {
   const word = oneOf(words);
   return { ...word, accepts: (value) => value === '' || word.accepts!(value) };
@@ -140,7 +140,7 @@ export function someOf(words: readonly string[]): ParamType {
 
 const SOURCE_NAME = /^[a-z0-9-]{1,40}$/;
 
-/** One that no source has matches no event. */
+/** Names of sources. A name that no source has matches no event. */
 export const sourceNames: ParamType = {
   schema: { type: 'array', items: { type: 'string', pattern: SOURCE_NAME.source } },
   hint: 'Write one or several names of sources, such as library.',
@@ -149,7 +149,7 @@ export const sourceNames: ParamType = {
   parse: (value) => parseList(value).map(String),
 };
 
-/** One of these lower-case words, in any letter case. Any other has no effect, as the parameter in the original. */
+/** One of these lower-case words, in any letter case. Any other word has no effect, as in the original. */
 export const knownWord = (words: readonly string[]): ParamType => ({
   schema: { type: 'string', enum: words },
   parse: (value) => words.find((word) => typeof value === 'string' && word === value.toLowerCase()),
@@ -334,8 +334,8 @@ export function linkedRecords(kind: LinkedKind, inline: readonly Parameter[]): P
  * Whether a record could be created from an object. It has no second stage of validation: `parseInline` only parses it.
  *
  *   { city: 'Berlin' }      no: its name is required
- *   { organizer: '' }       no
  *   { venue: '' }           yes, as in The Events Calendar; `prepareLinked` refuses it
+ *   { organizer: '' }       no
  */
 async function isCreatable(inline: readonly Parameter[], data: JsonObject, checks: ReferenceChecks): Promise<boolean> {
   for (const { name, type, required } of inline) {
@@ -352,12 +352,11 @@ async function isCreatable(inline: readonly Parameter[], data: JsonObject, check
 /**
  * The elements of `venue` or `organizer` in a body:
  *
- *   12, '12,13'                [12], ['12', '13']
- *   [12, { venue: 'New' }]     the same
- *   { venue: 'New' }           [{ venue: 'New' }]
- *   { 0: 12, 2: 13 }           [12, 13]: so PHP sends a list of three from which `array_filter` has taken one
- *   '', {}, ['', 0]            []
- *   ['', 12], ' '              ['', 12], [' ']: validation refuses '' and ' '
+ *   { venue: 'New' }, ' '                [{ venue: 'New' }], [' ']: validation refuses ' '
+ *   [12, { venue: 'New' }], ['', 12]     the same: validation refuses ''
+ *   12, '12,13'                          [12], ['12', '13']
+ *   { 0: 12, 2: 13 }                     [12, 13]: PHP sends a list of three so if `array_filter` has taken one from it
+ *   '', {}, ['', 0]                      []
  */
 export function parseLinkedItems(value: unknown): unknown[] {
   const isOneRecord = isObject(value) && Object.keys(value).some((key) => !/^\d+$/.test(key));

@@ -165,11 +165,9 @@ function checkStatusPath({ fields: specs = {} }: KindSpec, fields: readonly Comp
   assertOnePath(status);
   const [path = ''] = status.accessor.storedPaths;
   const [root = ''] = path.split('.', 1);
-  if (ADAPTER_FIELDS.includes(root))
-    throw new MappingFieldError(
-      '/fields/status',
-      `must not be at "${path}", where Payload or its adapter has a status`,
-    );
+  if (!ADAPTER_FIELDS.includes(root)) return;
+  const reason = `must not be at "${path}", where Payload or its adapter has a status`;
+  throw new MappingFieldError('/fields/status', reason);
 }
 
 /** The adapter of Payload replaces what is at one path, when it reads and when it writes. */

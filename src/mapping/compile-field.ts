@@ -7,7 +7,7 @@ import { isObject, setAt, valueIn } from '../model/json.ts';
 import { DAY_MS, wallAfter } from '../time/wall-time.ts';
 import { dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
-import { type DateFormat, parseDateFormat } from './date-format.ts';
+import { parseDateFormat } from './date-format.ts';
 import type { Codec, FieldAccessor, WriteTarget } from './field-accessor.ts';
 import { type DatePartSpec, type FieldSpec, fieldSpecOf, type LocationSpec } from './mapping-file.ts';
 import {
@@ -29,7 +29,7 @@ export interface CompiledField {
   name: string;
   field: Field;
   accessor: FieldAccessor;
-  /** Names of fields whose updates send this field too. */
+  /** Names of other fields: an update of one of them sends this field too. */
   sentWith: readonly string[];
   embedded?: EmbeddedReader;
   /** The event refers to linked records otherwise than by their ids. */
@@ -192,15 +192,17 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
   if (format.whyWriteOnly !== undefined) throw new MappingFieldError(`${pointer}/parts`, format.whyWriteOnly);
   const codec = dateTimeCodec(format, 'event');
   const paths = parts.map((part, index) => parseWritablePath(part.at, `${pointer}/parts/${index}/at`));
-  const formats = parts.map((part) => parseDateFormat(part.format));
-  const dayAt = formats.findIndex(isFormatOfDays);
-  const dayFormat = formats.find(isFormatOfDays);
-  const dayCodec = dayFormat && dateTimeCodec(dayFormat, 'event');
+  // The part that says the whole day: `Ymd`, and not `H:i`.
+  const [dayPart] = parts.flatMap((part, index) => {
+    const dayFormat = parseDateFormat(part.format);
+    const isWholeDay = typeof dayFormat !== 'string' && dayFormat.whyWriteOnly === undefined;
+    return isWholeDay ? { index, codec: dateTimeCodec(dayFormat, 'event') } : [];
+  });
   return {
     read: (cmsRecord, zones) => {
       const texts = paths.map((path, index) => readPart(cmsRecord, path, parts[index]!.format));
-      // A day without a time, `20270501` and a blank text, is a whole day.
-      return codec.read(texts.join('\n'), zones) ?? dayCodec?.read(texts[dayAt], zones);
+      // A day without a time, `20270501` and a blank text, reads as midnight.
+      return codec.read(texts.join('\n'), zones) ?? dayPart?.codec.read(texts[dayPart.index], zones);
     },
     write: (value, { body, zones }) => {
       const texts = value === '' ? undefined : String(codec.write(value, zones)).split('\n');
@@ -212,11 +214,7 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
   };
 }
 
-/** `Ymd`, and not `H:i`. */
-const isFormatOfDays = (format: DateFormat | string): format is DateFormat =>
-  typeof format !== 'string' && format.whyWriteOnly === undefined;
-
-/** Such as a day, and `half past seven` as its time. The gateway then reads the day alone. */
+/** True for a day with `half past seven` as its time. The gateway then reads the day alone. */
 export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: CmsRecord): boolean {
   const whole = formatOf(parts);
   const texts = parts.map(({ at, format }) => readPart(cmsRecord, parseWritablePath(at, ''), format));
@@ -230,10 +228,14 @@ function readPart(cmsRecord: CmsRecord, path: Path, format: string): string {
 }
 
 /**
- * The accessor of an end that has a time of its own and the day of the start (in `parts`: `meta.day`, `meta.until`). If
- * the time is before the start, it is one of the next day. Of an event that starts on May 1 at 20:00:
+ * The accessor of an end that has a time of its own and the day of the start:
  *
- *   stored time   end
+ *   start   "parts": [{ "at": "meta.day", "format": "Ymd" }, { "at": "meta.from", "format": "H:i" }]
+ *   end     "parts": [{ "at": "meta.day", "format": "Ymd" }, { "at": "meta.until", "format": "H:i" }]
+ *
+ * If `meta.until` is before `meta.from`, it is a time of the next day. Of an event that starts on May 1 at 20:00:
+ *
+ *   meta.until    end
  *   22:00         May 1, 22:00
  *   01:00         May 2, 01:00
  *   none          undefined: nobody knows it
@@ -245,7 +247,7 @@ export function endOnDayOfStart(start: FieldAccessor, end: FieldAccessor): Field
   const read: FieldAccessor['read'] = (cmsRecord, zones) => {
     const [from, to] = [start.read(cmsRecord, zones), end.read(cmsRecord, zones)];
     if (typeof from !== 'string' || typeof to !== 'string' || to >= from) return to;
-    // Without its time the end reads as the midnight at which the day begins.
+    // Without `meta.until` the end reads as the midnight at which the day begins (`datePartsAccessor`).
     const hasTime = ownPaths.some((path) => readAt(cmsRecord, path.split('.')));
     return hasTime ? wallAfter(to, DAY_MS) : undefined;
   };

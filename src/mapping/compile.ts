@@ -47,7 +47,7 @@ export function compileMapping(json: unknown, name: string): Mapping {
   }
 }
 
-/** Webhooks and created records name their collection alone, and all posts of WordPress share one id space. */
+/** Refuses two kinds of one collection: webhooks and created records name only the collection, which tells the kind. */
 function checkCollections(mapping: MappingFile): void {
   const mapped = KINDS.filter((kind) => mapping[kind]);
   for (const [index, kind] of mapped.entries()) {
@@ -76,6 +76,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
   const linkFields = fields.flatMap(({ linkField }) => linkField ?? []);
   const postOptions = storedAs === 'posts' ? postOptionsOf(spec, mapping) : undefined;
   const writable = fields.filter(isWritable);
+  const propertiesOf = (some: readonly CompiledField[]) => new Set(some.map(({ field }) => field.property));
   const readOne = createReader(kind, fields, customFields, linkFields, postOptions);
   const readers = occurrences ? createSeriesReaders(readOne as KindMapping<'event'>['read']) : { read: readOne };
   return {
@@ -89,12 +90,10 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     paths: new Map(fields.flatMap(singlePath)),
     selectedFields: rules.selectFields(asRulesSeeIt, mapping.event),
     requiredPaths: fields.flatMap(requiredPaths),
-    writable: new Set(writable.map(({ field }) => field.property)) as KindMapping<Kind>['writable'],
+    writable: propertiesOf(writable) as KindMapping<Kind>['writable'],
     customFields,
     writtenPathsByProperty: writtenPathsOf(writable, customFields),
-    storedAsNumber: new Set(
-      fields.filter(({ accessor }) => accessor.isStoredAsNumber).map(({ field }) => field.property),
-    ),
+    storedAsNumber: propertiesOf(fields.filter(({ accessor }) => accessor.isStoredAsNumber)),
     embedded: Object.fromEntries(fields.flatMap(({ name, embedded }) => (embedded ? [[name, embedded]] : []))),
     linkFields,
     ...readers,
@@ -136,11 +135,10 @@ function requiredPaths({ field, accessor: { selectedPaths } }: CompiledField): s
 function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): CompiledField[] {
   const names = Object.keys(FIELDS[kind]);
   const unknown = Object.keys(spec.fields ?? {}).find((name) => !names.includes(name));
-  if (unknown !== undefined)
-    throw new MappingFieldError(
-      `/fields/${unknown}`,
-      `the API has no such field of ${PLURALS[kind]}; it has ${names.join(', ')}`,
-    );
+  if (unknown !== undefined) {
+    const reason = `the API has no such field of ${PLURALS[kind]}; it has ${names.join(', ')}`;
+    throw new MappingFieldError(`/fields/${unknown}`, reason);
+  }
   const fields = names.flatMap((name) =>
     within(`/fields/${name}`, () => compileNamed(kind, name, spec, mapping) ?? []),
   );

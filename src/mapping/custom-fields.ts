@@ -32,7 +32,7 @@ export const customFieldType = (name: string, spec: string | CustomFieldSpec): F
 export function compileCustomFields({ custom_fields = {}, readOnly = false }: KindSpec): CustomFields {
   const fields = Object.entries(custom_fields).map(([name, spec]) =>
     within(`/custom_fields/${name}`, () => {
-      // Such as `constructor`, which every object inherits.
+      // `parsePath` refuses `constructor`, which every object inherits.
       if (!parsePath(name)) throw new MappingFieldError('', 'no request can send this name: choose another');
       const field = customFieldType(name, spec);
       const { label = labelOf(name), filter = false } = typeof spec === 'object' ? spec : {};

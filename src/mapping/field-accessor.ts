@@ -28,7 +28,7 @@ export interface WriteTarget {
  *   storedPaths              of the title: ['meta.hall']  where it is written, or would be if it were not read-only
  *   readPathsOfKind          ['hall', 'meta.fee']         the `selectedPaths` of all fields of the kind
  *   writtenPathsByProperty   title -> ['meta.hall'], cost -> ['meta.fee']: the `storedPaths` of its writable fields
- *   requiredPaths            []                           those of start and end, and of `hidden`
+ *   requiredPaths            []                           the `selectedPaths` of start, end and `hidden`
  */
 export interface FieldAccessor extends Pick<Codec, 'needsZone' | 'isStoredAsNumber'> {
   /** Returns `undefined` if nothing usable is stored. */
@@ -48,8 +48,8 @@ export interface Codec {
   /** Returns `undefined` if nothing usable is stored. */
   read(stored: unknown, zones: Zones): unknown;
   /**
-   * `read` must make the same value of it: `check --write` and `findDuplicate` compare. Returns `undefined` if nothing
-   * is to be sent: the CMS keeps its value, as Payload keeps the date of a creation.
+   * `read` must make the same value of the result: `check --write` and `findDuplicate` compare. Returns `undefined` if
+   * nothing is to be sent: the CMS keeps its value, as Payload keeps the date of a creation.
    * @throws UnrepresentableValue if the stored form cannot express the value
    */
   write(value: unknown, zones: Zones): unknown;
@@ -62,7 +62,7 @@ export interface Codec {
 /** How WordPress must register a `meta` key that holds values of a codec. */
 export interface MetaType {
   type: 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object';
-  /** `{ "ids": "rows" }`: each value has a row of its own, and `type` is that of one. Absent: one row holds all. */
+  /** `{ "ids": "rows" }`: each value, of this `type`, has a row of its own. Absent: one row holds all. */
   multiple?: true;
   /** False is stored as the absence of a row: `{ "boolean": ["yes", null] }`. */
   absentWhenFalse?: true;

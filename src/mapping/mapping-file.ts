@@ -42,7 +42,7 @@ export interface FieldSpec extends LocationSpec {
   /** A venue that is text in the event: `{ "venue": "meta.where", "city": "meta.town" }`. */
   embedded?: Record<string, string>;
   via?: LinkSpec;
-  /** Fields whose update writes this one again: of `end_date` `["start_date"]`, if the plugin stores both together. */
+  /** Names of other fields: an update of one of them sends this field too. */
   sentWith?: string[];
 }
 
@@ -105,7 +105,7 @@ export type MappingFile = {
     requiresCompanionPlugin?: boolean;
     posts?: Record<string, RegisteredSpec>;
     terms?: Record<string, RegisteredSpec>;
-    /** Its part for an event plugin (src/cli/plugin/hooks/). */
+    /** The companion plugin's part for an event plugin (src/cli/plugin/hooks/). */
     hooks?: string;
   };
   payload?: SiteSpec;

@@ -1,5 +1,4 @@
-// Reads the occurrences of a series, which the companion plugin adds to the event's record: each becomes an
-// event of its own.
+// Reads the occurrences of a series, which the companion plugin adds to the event's record: each becomes an event.
 
 import type { CmsRecord, Query } from '../cms/port.ts';
 import { FIELDS } from '../interface/fields.ts';
@@ -62,7 +61,7 @@ const OWN_TEXTS = Object.entries(FIELDS.event).filter(
   ([name, { parameter }]) => name === 'timezone' || name === 'url' || parameter?.addition,
 );
 
-/** Without those that are unknown or too long, such as a zone of 10,000 characters: they are taken from the series. */
+/** Leaves out unknown words and too long texts, such as a zone of 10,000 characters: those of the series count. */
 function ownTexts(occurrence: CmsRecord): Partial<EventRecord> {
   const texts = OWN_TEXTS.flatMap(([name, { property, words, parameter }]) => {
     const value = occurrence[name];
@@ -74,7 +73,7 @@ function ownTexts(occurrence: CmsRecord): Partial<EventRecord> {
   return Object.fromEntries(texts);
 }
 
-/** Returns `undefined` for one without a readable start. */
+/** Returns `undefined` for an occurrence without a readable start. */
 function parseOccurrence(value: unknown): (Partial<EventRecord> & Pick<EventRecord, 'start' | 'end'>) | undefined {
   if (!isObject(value)) return undefined;
   const { all_day: allDay } = value;

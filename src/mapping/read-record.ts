@@ -93,7 +93,7 @@ const DRAFT_STATUSES = new Set(['draft', 'pending', 'auto-draft']);
 
 function completePost(values: Record<string, unknown>, cmsRecord: CmsRecord, options: PostOptions): void {
   if (!options.hasTrueDraftDates && DRAFT_STATUSES.has(String(values.status))) values.dateUtc = NO_TIME;
-  // If the raw excerpt is known and blank, the rendered one is generated.
+  // With a blank raw excerpt, WordPress has generated the rendered one: the record has none.
   const raw = readAt(cmsRecord, ['excerpt', 'raw']);
   if (options.usesCoreExcerpt && typeof raw === 'string' && raw.trim() === '') values.excerpt = '';
 }
@@ -135,9 +135,7 @@ export function searchTextOf(kind: Kind, values: Record<string, unknown>): strin
   if (values.protected === true) return '';
   const textOf = (key: string) => searchableText(String(values[key] ?? ''));
   const searched = Object.values(FIELDS[kind]).filter((field) => field.searched);
-  const texts = ['title', 'description', 'excerpt'].map(textOf);
-  return [...texts, ...searched.map(({ property }) => String(values[property] ?? ''))]
-    .filter((text) => text !== '')
-    .join('\n')
-    .slice(0, MAX_READ_CHARACTERS);
+  const others = searched.map(({ property }) => String(values[property] ?? ''));
+  const texts = [...['title', 'description', 'excerpt'].map(textOf), ...others].filter((text) => text !== '');
+  return texts.join('\n').slice(0, MAX_READ_CHARACTERS);
 }

@@ -66,9 +66,9 @@ export function createWriter(
   }
 
   /**
-   * The values of unchanged fields that go along with changed ones (`sentWith`), as the API shows them. GatherPress
-   * takes start, end and zone only together: with a new end, the start and the zone are sent. If the CMS has no start,
-   * none is sent. If it has no zone, the site's is sent.
+   * The values of the `fieldsSentAlong`, as the API shows them. GatherPress takes start, end and zone only together:
+   * with a new end, the start and the zone are sent. If the CMS has no start, none is sent. If the CMS has no zone, the
+   * site's is sent.
    */
   function valuesSentAlong(changed: object, before: Values, current: CmsRecord | undefined, zones: Zones): Values {
     if (!current) return {};
@@ -77,12 +77,11 @@ export function createWriter(
     return Object.fromEntries(sent.map(({ field: { property } }) => [property, before[property]]));
   }
 
-  /** The start, if its `sentWith` is `["end_date"]` and the end is changed. */
+  /** For example the unchanged start, whose `sentWith` is `["end_date", "timezone"]`, if the end is changed. */
   function fieldsSentAlong(changed: object): CompiledField[] {
-    const names = fields.filter((one) => isChanged(one, changed)).map(({ name }) => name);
-    return writable.filter(
-      ({ name, sentWith }) => !names.includes(name) && sentWith.some((one) => names.includes(one)),
-    );
+    const changedNames = fields.filter((one) => isChanged(one, changed)).map(({ name }) => name);
+    const unchanged = writable.filter(({ name }) => !changedNames.includes(name));
+    return unchanged.filter(({ sentWith }) => sentWith.some((name) => changedNames.includes(name)));
   }
 
   /**
@@ -106,9 +105,9 @@ export function createWriter(
     if (fieldsSentAlong(changed).length > 0) return true;
     const ofFields = writable.filter((one) => isChanged(one, changed)).map(({ accessor }) => accessor);
     const ofCustomFields = Object.keys(customValuesOf(changed)).map((name) => customFields.get(name)?.accessor);
-    // To write a part of a JSON text: its other parts stay.
+    // For a part of a JSON text: the write repeats the other parts as they are.
     if ([...ofFields, ...ofCustomFields].some((accessor) => accessor?.needsCurrent)) return true;
-    // To write a date on the site's clock, of an event whose zone is not sent.
+    // For a date on the site's clock, if the event's zone is not sent: the current record has it.
     const isZoneKnown = zoneField === undefined || isChanged(zoneField, changed);
     return !isZoneKnown && ofFields.some(({ needsZone }) => needsZone);
   }
@@ -159,8 +158,10 @@ function invalid(names: string[], reason: string, cause?: unknown) {
 }
 
 /**
- * Sends fields that share a path along with each other: only then the writer sees whether both fit. Sends a date that
- * is stored as an instant along with the zone: its wall time stays when the zone changes.
+ * Adds to `sentWith` what the mapping need not name:
+ *
+ *   a start that shares `meta.day` with the end   end_date: only with both values the writer sees whether they fit
+ *   a start that is stored as an instant          timezone: when the zone changes, the wall time stays
  */
 export function sendDependentTogether(
   fields: readonly CompiledField[],

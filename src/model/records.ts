@@ -17,7 +17,7 @@ export const KINDS: readonly Kind[] = [...POST_KINDS, ...TERM_KINDS];
 
 // Ids of posts by their ranges, each of which ends where the next begins. Below the first are ids as the CMS has them.
 
-/** A term 7 that serves as a venue is 1,000,000,000,007; so is Payload's venue 7. Its organizer 7 has twice this. */
+/** The term 7 as a venue is 1,000,000,000,007; so is Payload's venue 7. Payload's organizer 7 is 2,000,000,000,007. */
 export const TERM_ID_OFFSET = 1_000_000_000_000;
 /** Records of a CMS whose ids are texts: the gateway allocates these numbers. */
 export const FIRST_ALLOCATED_ID = 4_000_000_000_000;
@@ -34,7 +34,7 @@ const DAY_MS = 86_400_000;
 export type WallTime = string;
 /** WordPress stores and sends this if there is no time. */
 export const NO_TIME: WallTime = '0000-00-00 00:00:00';
-/** A mapping stores it as a website that was removed (`clearWith`). No address looks like this. */
+/** A mapping stores this in the place of a website that was removed (`clearWith`). No address looks like this. */
 export const NO_WEBSITE = '-';
 
 /** The statuses of WordPress's posts, which the API has too. */
@@ -74,7 +74,7 @@ export interface PostFields {
 }
 
 export interface EventFields extends PostFields {
-  /** In the site's zone, if its plugin shows all events in it (`timezoneMode: 'site'`). Lists go by these then. */
+  /** Only on a site whose plugin shows all events in the site's zone (`timezoneMode: 'site'`). Lists go by these. */
   listedTimes?: { start: WallTime; end: WallTime };
   allDay: boolean;
   /** The event's own wall time in `timezone`. */

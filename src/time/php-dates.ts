@@ -30,7 +30,7 @@ export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone 
   if (!(wallMs >= EARLIEST_MS - DAY_MS && wallMs <= LATEST_MS + DAY_MS)) return undefined;
   const zone = parsed.zone ?? context.zone;
   const epochMs = wallMsToEpoch(wallMs, zone);
-  // Another one, if the clock skips `wallMs`.
+  // What the clock shows at this instant: not `wallMs`, if the clock skips that.
   const shownMs = epochToWallMs(epochMs, zone);
   if (shownMs < EARLIEST_MS || shownMs > LATEST_MS) return undefined;
   return { epochMs, wall: formatWallTime(shownMs), hasZone: parsed.zone !== undefined };
@@ -69,7 +69,7 @@ class Parsed {
   minute?: number;
   second?: number;
   zone?: Zone | undefined;
-  // How many the text has.
+  // How many of each the text has.
   dates = 0;
   times = 0;
   zones = 0;
@@ -220,7 +220,7 @@ function parseParts(text: string): Parsed | undefined {
   return parsed;
 }
 
-/** Of several of the same length the first. */
+/** The longest part of the text that a format reads at `index`. Of formats that read equally much, the first. */
 function longestMatch(text: string, index: number) {
   let longest: { length: number; groups: Groups; read: Read } | undefined;
   for (const { pattern, read } of patterns) {
@@ -268,7 +268,7 @@ const hourOf = (hour: number, meridian: string | undefined): number =>
 
 function readDay(parsed: Parsed, { word = '' }: Groups): void {
   parsed.resetTime();
-  // Also in `+1 week tomorrow`.
+  // Replaces the days that earlier words added: `+1 week tomorrow` is tomorrow.
   if (/^tomorrow$/i.test(word)) parsed.added.days = 1;
   if (/^yesterday$/i.test(word)) parsed.added.days = -1;
   if (/^noon$/i.test(word)) readFields(parsed, { hour: '12' });

@@ -73,10 +73,8 @@ export function calendarEvent(event: FeedEvent, site: string): CalendarEvent | u
   if (parseWallTime(event.start_date) === undefined) return undefined;
   const zoneYears = event.all_day ? undefined : namedZone(event);
   const times = event.all_day ? daysOf(event) : timesOf(event, zoneYears?.name);
-  const text = ical()
-    .createEvent({ ...eventData(event, site), ...times })
-    .toString();
-  return { bytes: utf8(foldLines(text)), zoneYears };
+  const component = ical().createEvent({ ...eventData(event, site), ...times });
+  return { bytes: utf8(foldLines(component.toString())), zoneYears };
 }
 
 const END = 'END:VCALENDAR';
@@ -93,10 +91,8 @@ export function calendarFile(events: readonly CalendarEvent[], { name, url }: Ca
   });
   // The library writes no line end after the last line.
   const head = calendar.toString().slice(0, -END.length);
-  const zones = Map.groupBy(
-    events.flatMap(({ zoneYears }) => zoneYears ?? []),
-    ({ name: zone }) => zone,
-  );
+  const usedZones = events.flatMap(({ zoneYears }) => zoneYears ?? []);
+  const zones = Map.groupBy(usedZones, ({ name: zone }) => zone);
   const components = [...zones].map(([zone, uses]) =>
     timeZoneComponent(zone, new Set(uses.flatMap(({ years }) => years))),
   );
@@ -104,14 +100,14 @@ export function calendarFile(events: readonly CalendarEvent[], { name, url }: Ca
   return joinBytes([utf8(head + components.join('')), ...bytes, utf8(`${END}\r\n`)]);
 }
 
-/** None for an event of which the CMS says nothing. A draft of a cancelled event is cancelled, any other tentative. */
+/** A draft is tentative, unless it is cancelled. None for a published event of whose state the CMS says nothing. */
 function statusOf({ status, event_status: state }: FeedEvent): ICalEventStatus | null {
   if (status === 'trash') return ICalEventStatus.CANCELLED;
   if (status !== 'publish' && state !== 'cancelled') return ICalEventStatus.TENTATIVE;
   return state === undefined ? null : ICalEventStatus[EVENT_STATES[state].calendar];
 }
 
-/** The title: few calendar apps show a status. */
+/** The title after the state, `Cancelled: Fair`: few calendar apps show a STATUS. */
 export const titleOf = (event: FeedEvent): string => withState(event, textLine(event.title));
 
 /** `2027-03-12`, `2027-03-12 to 2027-03-14` or `2027-03-12 19:00 to 21:00 (Europe/Berlin)`; empty without a date. */
@@ -156,7 +152,7 @@ export const lastChangeMs = ({ modified_utc, date_utc }: FeedEvent): number =>
 
 type Times = Pick<ICalEventData, 'start' | 'end' | 'allDay' | 'timezone'>;
 
-/** The days of an all-day event. Apps do not count the day of `end`. */
+/** The days of an all-day event. `end` is the day after the last one: apps do not count the day of `end`. */
 function daysOf({ start_date: start, end_date: end }: FeedEvent): Times {
   const [first, last] = wholeDays(start, end).map((day) => wallTimeMs(`${day} 00:00:00`)) as [number, number];
   const endMs = Math.min(Math.max(first, last) + DAY_MS, LAST_DAY_MS);

@@ -4,7 +4,7 @@
 import { setAt } from '../../model/json.ts';
 import { decodeCost, encodeStoredCost, pluginCurrency } from '../../text/cost.ts';
 import type { CodecDefinition } from '../field-accessor.ts';
-import { parseWritablePath, readAt, selectorOf, textAt } from '../paths.ts';
+import { type Path, parseWritablePath, readAt, selectorOf, textAt } from '../paths.ts';
 
 interface CurrencyOptions {
   symbol: string;
@@ -20,13 +20,12 @@ export const currency: CodecDefinition<CurrencyOptions> = {
   createAccessor: (path, { symbol, position, code }, pointer) => {
     const symbolPath = parseWritablePath(symbol, `${pointer}/as/currency/symbol`);
     const positionPath = parseWritablePath(position, `${pointer}/as/currency/position`);
-    const codePaths = code === undefined ? [] : [parseWritablePath(code, `${pointer}/as/currency/code`)];
+    const codePath = code === undefined ? undefined : parseWritablePath(code, `${pointer}/as/currency/code`);
     return {
       read: (cmsRecord) => {
-        const [symbol = '', position = '', code = ''] = [symbolPath, positionPath, ...codePaths].map((at) =>
-          textAt(cmsRecord, at),
-        );
-        return encodeStoredCost(textAt(cmsRecord, path), { symbol, position, code });
+        const textOf = (at: Path | undefined) => (at ? textAt(cmsRecord, at) : '');
+        const beside = { symbol: textOf(symbolPath), position: textOf(positionPath), code: textOf(codePath) };
+        return encodeStoredCost(textOf(path), beside);
       },
       write: (value, { body, current }) => {
         // The plugin stores `€12` whole, and `€` beside it.
@@ -36,7 +35,7 @@ export const currency: CodecDefinition<CurrencyOptions> = {
         if (stored.symbol !== '' || current) setAt(body, symbolPath, stored.symbol);
         if (stored.position !== '' || current) setAt(body, positionPath, stored.position);
       },
-      selectedPaths: [path, symbolPath, positionPath, ...codePaths].map(selectorOf),
+      selectedPaths: [path, symbolPath, positionPath, ...(codePath ? [codePath] : [])].map(selectorOf),
       storedPaths: [path.join('.'), symbol, position],
       needsCurrent: true,
     };

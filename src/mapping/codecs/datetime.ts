@@ -30,16 +30,17 @@ const MINUTES_LENGTH = '2027-05-01 19:30'.length;
  * the clock `event`, 18:00 on `site`, and 17:00 on `utc`.
  */
 export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
+  // `format.read` returns the time in UTC if the text has an offset: 19:30+02:00 reads as 17:30.
+  const zoneOfText = (zones: Zones): Zone => (format.hasOffset ? utcZone : zoneOfClock(clock, zones));
   return {
     read: (stored, zones) => {
       const text = typeof stored === 'number' ? String(stored) : stored;
       if (typeof text !== 'string') return undefined;
-      const read = format.read(text);
-      // Whatever the format, people also type 2027-05-01T19:30.
-      const wall = read ?? parseIsoDate(text);
-      // As `DateFormat.hasOffset` says: 19:30+02:00 reads as 17:30 in UTC.
-      const storedZone = read !== undefined && format.hasOffset ? utcZone : zoneOfClock(clock, zones);
-      return wall && convertWallTime(wall, storedZone, eventZone(zones));
+      const inFormat = format.read(text);
+      if (inFormat !== undefined) return convertWallTime(inFormat, zoneOfText(zones), eventZone(zones));
+      // Whatever the format, people also type 2027-05-01T19:30, which has no offset.
+      const typed = parseIsoDate(text);
+      return typed && convertWallTime(typed, zoneOfClock(clock, zones), eventZone(zones));
     },
     write: (value, zones) => {
       const wall = String(value);
@@ -52,8 +53,7 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
       if (utc !== wallToUtc(wall, zone))
         throw new UnrepresentableValue('the clock of the site shows this hour twice, and only one can be stored here');
       const text = format.write(stored, offsetMinutes(utc, storedZone));
-      // A text with an offset reads as UTC.
-      checkRepresentable(format.hasOffset ? utc : stored, text, format);
+      checkRepresentable(convertWallTime(stored, storedZone, zoneOfText(zones)), text, format);
       return text;
     },
     needsZone: clock !== 'event' || format.hasOffset,
@@ -74,10 +74,9 @@ function checkRepresentable(wall: WallTime, text: string, format: DateFormat): v
   const isDayLimit = /(?:00:00:00|23:59:59)$/.test(wall);
   if (!format.hasTime && !isDayLimit) throw new UnrepresentableValue('only whole days can be stored here');
   const kept = wall.slice(0, isDayLimit ? DATE_LENGTH : MINUTES_LENGTH);
-  if (!format.read(text)?.startsWith(kept))
-    throw new UnrepresentableValue(
-      `the CMS can store this as "${text.replaceAll('\n', ' ')}" only, which is another time`,
-    );
+  if (format.read(text)?.startsWith(kept)) return;
+  const shown = text.replaceAll('\n', ' ');
+  throw new UnrepresentableValue(`the CMS can store this as "${shown}" only, which is another time`);
 }
 
 function inFormat(clock: Clock): CodecDefinition<string> {

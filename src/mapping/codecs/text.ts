@@ -1,6 +1,5 @@
 // Codecs of texts: `text` and `html`, which the CMS stores as the API has them; `plain-text`, where the API has HTML
-// and the CMS does not; and `link`, the address of a record's page, for a CMS that does not know the addresses of its
-// pages.
+// and the CMS does not; and `link`, the address of a record's page, for a CMS that does not know this address.
 
 import { decodeEntities, escapeMarkup, htmlText, separatorOf } from '../../text/html.ts';
 import { trimCharacters } from '../../text/text.ts';
