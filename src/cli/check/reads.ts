@@ -212,7 +212,7 @@ export async function checkFields(context: CheckContext, kind: Kind): Promise<Fi
   const findings: Finding[] = [];
   for (const [name, spec] of Object.entries(fields)) findings.push(await judge(name, spec, FIELDS[kind][name]!));
   for (const [name, spec] of Object.entries(custom_fields)) {
-    const definition = { ...customFieldType(name, spec), key: `customFields.${name}` };
+    const definition: Field = { ...customFieldType(name, spec), property: `customFields.${name}` };
     findings.push(await judge(`custom_fields.${name}`, spec, definition));
   }
   return findings;
