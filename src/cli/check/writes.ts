@@ -8,7 +8,7 @@ import { FIELDS } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import { type JsonObject, setAt, valueIn } from '../../model/json.ts';
 import type { CalendarRecord, Kind } from '../../model/records.ts';
-import { formatSample, isBlank, type Samples } from '../open-site.ts';
+import { formatSample, isBlank, type SiteSamples } from '../open-site.ts';
 import { type CheckContext, type Finding, fail, ok, type PluginRecord, warn } from './checks.ts';
 import { DRAFT_TIMES, isSameValue, shownByPlugin, type TrialField, trialSteps } from './trials.ts';
 
@@ -25,7 +25,7 @@ export async function checkWrites(context: CheckContext): Promise<Finding[]> {
   return findings;
 }
 
-interface Trial extends CheckContext, Samples {
+interface Trial extends CheckContext, SiteSamples {
   kindMapping: KindMapping<Kind>;
   /** The options of each call: the service account. */
   options: CallOptions;

@@ -10,8 +10,8 @@ import { numberLocation } from './infer.ts';
 import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
 /**
- * The mapping whose post types the companion plugin registers, for a site without events. `matchPreset` finds it only
- * where the site shows all of it: its collections have usual names, and it belongs to no plugin.
+ * The mapping whose post types the companion plugin registers, for a site without events. All its collections are in
+ * `GENERIC_COLLECTIONS`, and it names no plugin: `matchPreset` finds it only where the site shows each of its fields.
  */
 export const OWN_TYPES_PRESET = 'wordpress-meta';
 
@@ -41,10 +41,10 @@ function matchPreset(name: string, site: ProbedSite) {
   const mapping = loadMapping(name).file;
   const specs = KINDS.flatMap((kind) => mapping[kind] ?? []);
   const showsAll = specs.every((spec) => isShown(site, spec));
-  const own = specs.map(collectionName).filter((base) => hasCollection(site, base) && !GENERIC_COLLECTIONS.has(base));
+  const signs = specs.map(collectionName).filter((base) => hasCollection(site, base) && !GENERIC_COLLECTIONS.has(base));
   const type = typeAt(site, mapping.event.posts);
   const { start_date: start, end_date: end } = mapping.event.fields ?? {};
-  const showsOwnDates = own.length > 0 && hasField(type, start) && hasField(type, end);
+  const showsOwnDates = signs.length > 0 && hasField(type, start) && hasField(type, end);
   if (showsAll || showsOwnDates) {
     const reason = `the collection ${collectionName(mapping.event)} has ${readPathsOf(start).join(' and ')}`;
     return { name, mapping, showsDates: true, reason };
@@ -54,7 +54,7 @@ function matchPreset(name: string, site: ProbedSite) {
   const { plugins = [], namespaces = [] } = mapping.preset?.wordpress ?? {};
   const active = site.plugins?.filter((folder) => plugins.some((pattern) => isFolder(folder, pattern))) ?? [];
   const routes = namespaces.filter((each) => site.namespaces.includes(each));
-  const evidence = [...active.map((folder) => `the plugin ${folder}`), ...own, ...routes];
+  const evidence = [...active.map((folder) => `the plugin ${folder}`), ...signs, ...routes];
   if (evidence.length === 0) return undefined;
   return { name, mapping, showsDates: false, reason: `the site has ${evidence.join(', ')}` };
 }
