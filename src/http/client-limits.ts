@@ -153,8 +153,7 @@ export class RateLimit {
 
 /**
  * Adds the new requests to the sum in Redis, and takes over the sum: with 45 requests here, of which 30 are in a sum of
- * 80, the sum becomes 95, and so does the count here.
- * If that fails, they are not sent again: Redis may have counted them.
+ * 80, the sum becomes 95, and so does the count here. If Redis fails, the 15 are not sent again: it may have them.
  */
 async function share(counter: Counter, window: Window): Promise<void> {
   const unreported = window.requests - window.reported;

@@ -118,8 +118,8 @@ function describeError(error: unknown, depth = 0): object {
 }
 
 /**
- * Removes what looks like credentials: authorization headers, and user and password in a URL. No observation contains
- * some on purpose. A text that comes from elsewhere, such as an error of the CMS, might.
+ * Removes what looks like credentials: authorization headers, and user and password in a URL. The gateway puts none
+ * into an observation, but a text from elsewhere, such as an error of the CMS, may contain them.
  */
 export function redactCredentials(text: string): string {
   return (

@@ -11,9 +11,9 @@ export interface TrialField {
   name: string;
   /** In the record: `allDay`, `customFields.seats`. */
   property: string;
-  /** The first that the site does not refuse counts. */
+  /** Tried in turn until the site refuses none. A field with fewer of them than another gets its first again. */
   values: readonly unknown[];
-  /** Written after the value; for a flag the other value. Undefined for a field that is not cleared. */
+  /** Written after the value; for a flag the other value. Undefined for a field that is not cleared, such as a date. */
   empty: unknown;
 }
 
@@ -56,7 +56,6 @@ function apiFields(
   });
 }
 
-/** What is written after the value; undefined for a field that is not cleared, such as a date or a number. */
 function emptyOf({ type, empty }: Field, value: unknown): unknown {
   if (type === 'boolean') return !value;
   return type === 'text' || type === 'word' || type === 'ids' ? empty : undefined;
@@ -73,10 +72,7 @@ function customFieldsOf(records: RecordsByKind, { kind, customFields }: KindMapp
   });
 }
 
-/**
- * A value that a record has: a field may take only some, such as a word of a list of choices, or a number from 100 on.
- * None for '', 0 and false: to read these back proves nothing.
- */
+/** A value of a record: a field may take only some words, or numbers from 100 on. '', 0 and false prove nothing. */
 const knownValue = (records: RecordsByKind, kind: Kind, property: string): unknown[] =>
   (records[kind] ?? []).flatMap(({ record }) => valueIn(record, property.split('.')) || []).slice(0, 1);
 

@@ -97,10 +97,10 @@ function hasField(type: ProbedType | undefined, field: string | FieldSpec | unde
 
 /** In how many of the newest records the field has a value, with an example. */
 export function fieldEvidence(type: ProbedType | undefined, field: string | FieldSpec): string {
-  const { samples = [] } = type ?? {};
-  const shown = samples.map((sample) => readPathsOf(field).map((path) => valueAtPath(sample, path)));
+  const { newestRecords: records = [] } = type ?? {};
+  const shown = records.map((record) => readPathsOf(field).map((path) => valueAtPath(record, path)));
   const values = shown.flatMap((each) => each.filter((value) => !isBlank(value)).slice(0, 1));
-  const count = `${values.length} of the ${samples.length} newest records`;
+  const count = `${values.length} of the ${records.length} newest records`;
   if (values.length > 0) return `${count} have it, such as ${formatSample(values[0])}`;
   return hasField(type, field) ? 'no record has a value yet' : 'shown once the companion plugin is installed';
 }
