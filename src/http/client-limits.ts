@@ -135,6 +135,7 @@ export class RateLimit {
     this.#add(this.#windowOf(address, performance.now()), requests);
   }
 
+  /** Opens a new window if the network has none, or if its minute is over. */
   #windowOf(address: string, nowMs: number): Window {
     const network = network64Of(address);
     let window = this.#windows.get(network);

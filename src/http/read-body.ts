@@ -148,10 +148,7 @@ function rejectManyParts(bytes: Buffer, type: string): void {
   }
 }
 
-/**
- * Copies a value without keys of inherited names. Throws 400 if it is nested deeper than `depth`, and for a
- * lone surrogate, as PHP does.
- */
+/** Copies a value without keys of inherited names. Throws 400 beyond `depth`, and as PHP for a lone surrogate. */
 function sanitize<T>(value: T, depth: number): T {
   if (typeof value === 'string') return assertWellFormed(value) as T;
   if (typeof value !== 'object' || value === null) return value;

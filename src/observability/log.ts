@@ -57,7 +57,7 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
   message: ({ level, message }) => [level, message],
 };
 
-/** Fields that the message already contains; `pretty` lines omit them. */
+/** Fields that the message already contains: the lines on a terminal omit them. */
 const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state,collection,decision';
 
 /** Loaded on demand: a server does not need it. */

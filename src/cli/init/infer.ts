@@ -284,12 +284,12 @@ export function idsIn(value: unknown): number[] {
 /**
  * The ids in a field, and the codec that reads its form:
  *
- *   values                              result
- *   [12, 13]; or none, of an array      ids, and `as` undefined: it needs no codec
- *   12; or none, of an integer          { ids: 'one' }
- *   '12,13'                             { ids: 'csv' }
+ *   values                              codec (`as`)
+ *   'Old Mill'                          the result is undefined: these are no ids
  *   [{ ID: 12 }]                        { ids: { objects: 'ID' } }
- *   'Old Mill'                          undefined
+ *   [12, 13]; or none, of an array      none is needed
+ *   '12,13'                             { ids: 'csv' }
+ *   12; or none, of an integer          { ids: 'one' }
  */
 export function inferIds({ values: allValues, type }: SiteField): { as: FieldSpec['as']; ids: number[] } | undefined {
   // Pods sends false for an empty relation.
