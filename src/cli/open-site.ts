@@ -130,7 +130,7 @@ export function readPathsOf(field: string | FieldSpec | undefined): string[] {
   return at === undefined ? [] : [at];
 }
 
-/** Where a field is read: of `"meta.hall"`, and of `{ "read": "meta.hall", "write": "hall" }`: `{ at: 'meta.hall' }`. */
+/** Where a field is read: `{ at: 'meta.hall' }` of `"meta.hall"` and of `{ "read": "meta.hall", "write": "hall" }`. */
 export function locationOf(field: string | FieldSpec): LocationSpec {
   const spec = fieldSpecOf(field);
   return fieldSpecOf(spec.read ?? spec);

@@ -116,7 +116,7 @@ function outputFiles(
   const isOwnMapping = proposal.preset === undefined;
   const config = {
     $schema: schemaPath(out, 'config/schema.json'),
-    // The user of a password that stays in the environment: so serve names the variable if the password is missing.
+    // The user is here if the password stays in the environment: serve then names the variable of a missing password.
     upstream: { url, ...(account && secrets.CALENDAR_UPSTREAM_USER === undefined ? { user: account.user } : {}) },
     // Relative to config.json: the folder may be moved, or mounted into a container.
     mapping: isOwnMapping ? 'mapping.json' : proposal.preset,

@@ -70,7 +70,7 @@ function isShown(site: ProbedSite, spec: KindSpec): boolean {
   });
 }
 
-/** Such as `"cost": "meta.fee"` of a site with numbers in `meta.fee`: it refuses the text that the gateway writes. */
+/** Such as `"cost": "meta.fee"` of a site with numbers in `meta.fee`, which refuses the gateway's text. */
 function isTextOfNumber({ fields }: ProbedType, name: string, field: string | FieldSpec): boolean {
   const siteField = fields.find(({ path }) => path === field);
   return siteField !== undefined && numberLocation(name, siteField) !== undefined;
@@ -118,8 +118,8 @@ const hasCollection = ({ types, taxonomies }: ProbedSite, base: string): boolean
   [...types, ...taxonomies].some((each) => each.base === base);
 
 /**
- * Plugins whose events no mapping can serve, with their folder in wp-content/plugins/, which only administrators see,
- * namespaces of their routes, and their collections. Observed on WordPress 7.1.1 with the versions in docs/mapping.md.
+ * Plugins whose events no mapping can serve, with what shows that a site has one: folders (only administrators see
+ * them), namespaces of routes, collections. Observed on WordPress 7.1.1 with the versions in docs/mapping.md.
  */
 const UNSUPPORTED_PLUGINS: Readonly<Record<string, readonly string[]>> = {
   'My Calendar': ['my-calendar', 'my-calendar-pro', 'my-calendar/v1', 'mc-events', 'mc-locations'],
@@ -138,8 +138,8 @@ export function unsupportedPlugins({ types, plugins = [], namespaces }: ProbedSi
 }
 
 /**
- * Names of event plugins that no mapping knows, such as `eventprime-event-calendar-management`: of a site without types
- * that look like events. Folders, or the namespaces of routes for those who may not see these.
+ * Names of event plugins that no mapping knows, such as `eventprime-event-calendar-management`: their folders, or, for
+ * an account that may not see folders, the namespaces of their routes.
  */
 export const unknownEventPlugins = ({ plugins, namespaces }: ProbedSite): string[] =>
   (plugins ?? namespaces).filter((name) => /(^|[-_/])(event|calend|kalend)/i.test(name) && !OWN_ROUTES.test(name));

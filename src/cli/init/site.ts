@@ -15,7 +15,7 @@ export interface SiteField {
   path: string;
   /** In the schema: `string`, `array` ... */
   type: string | undefined;
-  /** The address in a link field of ACF, which takes address, title and target only together. */
+  /** The address in a link field of ACF, which takes address, title and target only together: init maps it to read. */
   readOnly?: true;
   /** The values of the records that have one. */
   values: unknown[];

@@ -84,7 +84,7 @@ ${select('categories', texts.category, texts.allCategories)}
 </form>`;
 }
 
-/** What a change of the query replaces. */
+/** The part of the page that `landing.mjs` replaces when the query changes. */
 function eventsSection(page: EventsPage): Html {
   const { query, list, ofMonth, language, month } = page;
   const { texts, dates } = language;
@@ -143,7 +143,7 @@ function listTitle({ query, today, language: { texts, dates } }: EventsPage): st
     : fill(past ? texts.pastWith : texts.upcomingWith, { search: filters.search });
 }
 
-/** Names organizer and tag, which have no control, as an event of the list does: `Organizer: The Choir.` */
+/** Names organizer and tag, which the form does not have, as an event of the list does: `Organizer: The Choir.` */
 function activeFilters({ query, list: { events }, language: { texts } }: EventsPage): Html | false {
   const { organizer, tags } = query.filters;
   if (Object.keys(query.filters).length === 0) return false;
