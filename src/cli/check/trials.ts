@@ -11,7 +11,7 @@ export interface TrialField {
   name: string;
   /** In the record: `allDay`, `customFields.seats`. */
   property: string;
-  /** Tried in turn until the site refuses none. A field with fewer of them than another gets its first again. */
+  /** Tried in turn until the site accepts one. A field with fewer values than another then gets its first again. */
   values: readonly unknown[];
   /** Written after the value; for a flag the other value. Undefined for a field that is not cleared, such as a date. */
   empty: unknown;

@@ -90,7 +90,7 @@ function eventsSection(page: EventsPage): Html {
   const { texts, dates } = language;
   // The API's total: it counts the events that `eventList` leaves out, and is 0 on a page after the last one.
   const announced = language.counted(texts.eventCount, list.total);
-  // Both are there unless the query asks for the list: `landing.css` hides one by the `data-view` of the page.
+  // The page has list and month, unless the query asks for the list: `landing.css` hides one of them by `data-view`.
   const partOf: Record<View, { title: string; content: Html } | undefined> = {
     list: { title: listTitle(page), content: eventList(page) },
     month: ofMonth && { title: dates.format('month', month), content: monthGrid(ofMonth, page) },
