@@ -123,7 +123,7 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, cms:
 /** The problem that an error of the CMS port shows, which is none of the account. */
 function problemOf(error: CmsUnavailable | CmsRejected): SiteProblem {
   if (error instanceof NoRestApi) return error.finding.reason;
-  // Not `NoRestApi`: GET found the API, and a rule of the web server redirects OPTIONS. '' as only `reason` is used.
+  // Not `NoRestApi`: GET found the API, and a rule of the web server redirects OPTIONS. The URL, '', is not used.
   if (error instanceof CmsRedirected) return findingOfError('', error)?.reason ?? 'no-api';
   const { status = 0 } = error;
   if (status === 401 || status === 403) return 'closed';

@@ -41,7 +41,7 @@ export function openSite(url: string, credentials: Credentials, settings: CallSe
   const { limits, userAgent } = settings;
   const options = { url, limits, userAgent, observe: () => undefined };
   const cms = ADAPTERS[mapping.cms](options, mapping);
-  // The adapter keeps its own client to itself.
+  // A second client, for single calls: the adapter shows nobody its own.
   const client = createCmsClient(options);
   const call = REST_CALLS[mapping.cms](client, new URL(url));
   /** By default with the connection's credentials. */
@@ -71,9 +71,9 @@ export interface SampledRecord {
 }
 
 /** A kind is missing if the site refuses its collection. */
-export type SampledRecords = { [K in Kind]?: SampledRecord[] | undefined };
+export type RecordsByKind = { [K in Kind]?: SampledRecord[] | undefined };
 
-export type Samples = Awaited<ReturnType<typeof readSamples>>;
+export type SiteSamples = Awaited<ReturnType<typeof readSamples>>;
 
 /** How many of the newest records of a collection tell what its fields hold. */
 export const SAMPLE_SIZE = 20;
@@ -81,8 +81,8 @@ export const SAMPLE_SIZE = 20;
 const MAX_LINKED_RECORDS = 100;
 
 /**
- * Reads the newest events (`SAMPLE_SIZE`) and up to a hundred records of each other kind; with credentials of every
- * status but the trash: a new site may have drafts only. Throws `CmsUnavailable`.
+ * Reads the newest events (`SAMPLE_SIZE`), and up to a hundred records of each other kind. With credentials it reads
+ * drafts too, because a new site may have nothing else, and leaves out the trash alone. Throws `CmsUnavailable`.
  */
 export async function readSamples(connection: SiteConnection, mapping: Mapping, site: Site) {
   const { cms, credentials } = connection;
@@ -99,7 +99,7 @@ export async function readSamples(connection: SiteConnection, mapping: Mapping, 
     if (records) cmsRecords[kindMapping.kind] = records;
   }
   const linkTables = await readLinkTables(connection, mapping, cmsRecords);
-  const records: SampledRecords = {};
+  const records: RecordsByKind = {};
   for (const { kind, read } of kindMappings)
     records[kind] = cmsRecords[kind]?.map((cmsRecord) => ({ cmsRecord, record: read(cmsRecord, site, linkTables) }));
   // `linkTables`: for events that name venues and organizers otherwise than by id.
@@ -130,8 +130,11 @@ export function readPathsOf(field: string | FieldSpec | undefined): string[] {
   return at === undefined ? [] : [at];
 }
 
-/** Where it is read: of `"meta.hall"` and of `{ "read": "meta.hall", "write": "hall" }` it is `{ at: 'meta.hall' }`. */
-export const locationOf = (field: string | FieldSpec): LocationSpec => fieldSpecOf(fieldSpecOf(field).read ?? field);
+/** Where a field is read: `{ at: 'meta.hall' }` of `"meta.hall"` and of `{ "read": "meta.hall", "write": "hall" }`. */
+export function locationOf(field: string | FieldSpec): LocationSpec {
+  const spec = fieldSpecOf(field);
+  return fieldSpecOf(spec.read ?? spec);
+}
 
 export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {
   const path = parsePath(text);
@@ -141,12 +144,12 @@ export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {
 export const isBlank = (value: unknown): boolean =>
   value === '' || value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 
-/** `venue[0].ID` -> `venue`: a list may be empty. */
+/** `venue[0].ID` -> `venue`, which a record with an empty list has too. */
 export const listPath = (path: string): string => path.split(/\[\d+\]/, 1)[0] ?? path;
 
 const SHOWN_CHARACTERS = 40;
 
-/** A value as an example in a message; of a blank one, or a path that the record lacks: `nothing`. */
+/** A value as an example in a message. Of a blank value, or none, it is `nothing`. */
 export function formatSample(value: unknown): string {
   if (isBlank(value)) return 'nothing';
   const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -103,6 +103,6 @@ async function checkSite(config: Config, say: Say): Promise<void> {
   }
 }
 
-/** Resolves with its name. */
+/** Resolves with the name of the next signal. */
 const nextSignal = (): Promise<string> =>
   Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal).then(() => signal)));

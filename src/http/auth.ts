@@ -55,10 +55,7 @@ type AuthResult =
   | { kind: 'rejected'; error: ApiError }
   | ({ kind: 'limited' } & Refusal);
 
-/**
- * Remembers accepted and ignored credentials for a minute, and rejected ones for five seconds. If the CMS does not
- * respond, the next request checks them again.
- */
+/** Remembers what the CMS said of credentials. If the CMS does not respond, the next request checks them again. */
 export class Authenticator {
   readonly #cms: Pick<Cms, 'account' | 'readLogin'>;
   readonly #logins: Pick<LoginLimit, 'start'>;
@@ -83,7 +80,7 @@ export class Authenticator {
     const hash = createHmac('sha256', this.#hashKey).update(authorization).digest('base64');
     // Tokens have no name: wrong ones count for their address.
     const user = login.kind === 'token' ? hash : login.user;
-    // The CMS might read another user name from such credentials, and their failures would not be counted for it.
+    // The CMS might read another user's name from such a login, and its failures would not count for that user.
     if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
     const known = this.#results.get(hash);
     const result = await (known ?? this.#remember(hash, this.#check(authorization, login, user, address)));

@@ -135,6 +135,7 @@ export class RateLimit {
     this.#add(this.#windowOf(address, performance.now()), requests);
   }
 
+  /** Opens a new window if the network has none, or if its minute is over. */
   #windowOf(address: string, nowMs: number): Window {
     const network = network64Of(address);
     let window = this.#windows.get(network);
@@ -153,8 +154,7 @@ export class RateLimit {
 
 /**
  * Adds the new requests to the sum in Redis, and takes over the sum: with 45 requests here, of which 30 are in a sum of
- * 80, the sum becomes 95, and so does the count here.
- * If that fails, they are not sent again: Redis may have counted them.
+ * 80, the sum becomes 95, and so does the count here. If Redis fails, the 15 are not sent again: it may have them.
  */
 async function share(counter: Counter, window: Window): Promise<void> {
   const unreported = window.requests - window.reported;

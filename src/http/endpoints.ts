@@ -99,7 +99,7 @@ export function routes(options: RouteOptions): Middleware {
       state.query = combineRepeated(state.query, ctx.querystring, lists);
     }
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
-    // A tool sends its request over a socket of its own (mcp/server.ts).
+    // A tool with `dry_run` sends its request over a marked socket (mcp/server.ts).
     const isDryRun = dryRunSockets.has(ctx.req.socket);
     const body = await readBody(ctx);
     if (!endpoint) {

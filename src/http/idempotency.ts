@@ -120,7 +120,7 @@ export class Idempotency {
     return this.#replayCreated(creationKey, claim, id, create);
   }
 
-  /** Resolves a create with an unknown outcome: the companion plugin knows what was created with the key. */
+  /** Asks the companion plugin what a create of unknown outcome has made. Without its answer no second create runs. */
   async #resolveUnknown(creationKey: string, entry: IdempotencyEntry, create: CreateRequest): Promise<ApiResponse> {
     const { isKnown, id } = await this.#findCreated(creationKey, create);
     if (id !== undefined) return this.#replayCreated(creationKey, entry, id, create);

@@ -67,7 +67,7 @@ export class LoginLimit {
     return kind === 'token' ? this.#startToken(guess) : this.#startPassword(guess);
   }
 
-  /** Counts as a failure until it ends, so that concurrent guesses gain nothing. */
+  /** The attempt counts as a failure until it ends, so that concurrent guesses gain nothing. */
   async #startPassword({ network, user, userInNetwork, isTrusted }: Guess): Promise<Attempt | Refusal> {
     const { failedLoginsPerAddress, failedLoginsPerUser } = this.#limits;
     const counts = isTrusted
@@ -94,7 +94,7 @@ export class LoginLimit {
     };
   }
 
-  /** Counts nothing until it ends: requests with tokens, of which many run at a time, must not block passwords. */
+  /** The attempt counts only when it ends: many requests with tokens run at a time, and must not block passwords. */
   async #startToken({ network, userInNetwork, isTrusted }: Guess): Promise<Attempt | Refusal> {
     const { failedLoginsPerAddress } = this.#limits;
     if (!isTrusted) {

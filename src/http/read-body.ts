@@ -21,8 +21,8 @@ const FORM_TEXT = new TextDecoder();
 const tooLarge = (what: string): Error => Object.assign(new Error(what), { status: 413 });
 
 /**
- * Returns a function that reads the parameters in the body of a request: none if the body is not JSON, nor a form of a
- * write (`curl -X GET -d page=2` sends one of a read), or is no object. It throws 400 `rest_invalid_json` and 413.
+ * Returns a function that reads the parameters in the body of a request: the properties of a JSON object; of a write
+ * also the fields of a form (`curl -X GET -d page=2` is a read). It throws 400 `rest_invalid_json` and 413.
  */
 export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth'>) {
   const parserOf = (limit: number) => {
@@ -56,7 +56,7 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
     try {
       await (READ_METHODS.has(ctx.method) ? parseRead : parseWrite)(ctx, async () => undefined);
     } catch (error) {
-      // The parser leaves the rest of a body that is too large. The connection's next request comes after that rest.
+      // Reads the rest of a body that is too large, which the parser leaves: the connection's next request is after it.
       ctx.req.unpipe().resume();
       throw error;
     }
@@ -148,10 +148,7 @@ function rejectManyParts(bytes: Buffer, type: string): void {
   }
 }
 
-/**
- * Copies a value without keys of inherited names. Throws 400 if it is nested deeper than `depth`, and for a
- * lone surrogate, as PHP does.
- */
+/** Copies a value without keys of inherited names. Throws 400 beyond `depth`, and as PHP for a lone surrogate. */
 function sanitize<T>(value: T, depth: number): T {
   if (typeof value === 'string') return assertWellFormed(value) as T;
   if (typeof value !== 'object' || value === null) return value;

@@ -45,9 +45,9 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
     if (error) await sendPrivate(ctx, error.status, error.body, error.headers ?? {});
     else if (cached) await sendPublic(ctx, cached);
     else if (apiResponse) await sendPrivate(ctx, apiResponse.status, apiResponse.body, apiResponse.headers ?? {});
-    // Never together with `cached`: `cachedReads` passes on such a request, and keeps no response to it.
+    // `omitBody` is never together with `cached`: `cachedReads` keeps no response to such a request.
     if (omitBody) ctx.body = Buffer.alloc(0);
-    // Those of a public response are among its `perRequestHeaders`.
+    // A public response has these headers among its `perRequestHeaders`.
     if (!cached) ctx.set(consistencyHeaders(services.peers));
   };
 }
@@ -117,7 +117,7 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
     if (!cached) return next(req, res);
     const isNotModified = isFresh(req.headers, cached);
     const body = isNotModified ? undefined : cache.find(cached, req.headers['accept-encoding'] as string);
-    // The middleware compresses it.
+    // The body is not compressed yet: the middleware does that.
     if (!isNotModified && !body) return next(req, res);
     // The middleware sends the 429.
     if (!rateLimit.tryConsume(clientAddress(req), startedMs)) return next(req, res);

@@ -28,7 +28,7 @@ export function createSharedCounters({ connection, prefix, secret }: SharedOptio
   return {
     hashKey: createHmac('sha256', secret).update(`logins ${prefix}`).digest(),
     count(name, points, duration) {
-      // It counts if Redis refuses (in `limiter`), and if Redis is slow (in the wrapper).
+      // `limiter` counts in memory if Redis refuses, and the wrapper around it if Redis is slow.
       const inMemory = new RateLimiterMemory({ points, duration });
       const limiter = new RateLimiterRedis({
         storeClient: connection.client,

@@ -57,7 +57,7 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
   message: ({ level, message }) => [level, message],
 };
 
-/** Fields that the message already contains; `pretty` lines omit them. */
+/** Fields that the message already contains: the lines on a terminal omit them. */
 const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state,collection,decision';
 
 /** Loaded on demand: a server does not need it. */
@@ -118,8 +118,8 @@ function describeError(error: unknown, depth = 0): object {
 }
 
 /**
- * Removes what looks like credentials: authorization headers, and user and password in a URL. No observation contains
- * some on purpose. A text that comes from elsewhere, such as an error of the CMS, might.
+ * Removes what looks like credentials: authorization headers, and user and password in a URL. The gateway puts none
+ * into an observation, but a text from elsewhere, such as an error of the CMS, may contain them.
  */
 export function redactCredentials(text: string): string {
   return (

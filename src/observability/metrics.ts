@@ -9,7 +9,7 @@ type Readers = { [T in Observation['type']]?: (observation: ObservationOf<T>) =>
 const BUCKETS_S = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15];
 const BREAKER = { closed: 0, 'half-open': 1, open: 2 };
 
-/** `nowMs`: the clock of the lag, which begins with the process: `lastCaughtUpMs` of the sync outlives a restart. */
+/** `nowMs`: the clock of the lag, which begins with the process, unlike `lastCaughtUpMs` of the sync. */
 export function createMetrics(nowMs: () => number = Date.now) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -52,10 +52,7 @@ const MAX_PAUSE_MS = 3_600_000;
 /** Of the body of an answer, which nobody reads: a longer one closes the connection. */
 const MAX_ANSWER_BYTES = 4096;
 
-/**
- * Failures and pauses are of this process. The position is kept in the replica, and in a cluster for all gateways too
- * (`lease`). The rest is of the time in which this gateway has the lease.
- */
+/** Only the position outlives the process: it is kept in the replica, and in a cluster for all gateways (`lease`). */
 export class Receiver {
   readonly #settings: ReceiverSettings;
   readonly #options: ReceiverOptions & { nowMs: () => number; random: () => number; timeoutMs: number };
@@ -81,8 +78,8 @@ export class Receiver {
     this.#settings = settings;
     this.#options = { nowMs: Date.now, random: Math.random, timeoutMs: TIMEOUT_MS, ...options };
     this.#label = { receiver: index, host: new URL(settings.url).host };
-    // `checkUrl` checks an address in the URL, and `lookup` those of a name. For names of a private network it is not
-    // set: only the system's own lookup may know them.
+    // `checkUrl` checks an address in the URL, and `lookup` those of a name. With `allowPrivate` there is no `lookup`:
+    // only the system's own may know the names of a private network.
     const connect = settings.allowPrivate ? {} : { lookup: createCheckedLookup(resolveHost, isPublicAddress) };
     this.#agent = new Agent({ connections: 1, allowH2: false, connect });
     this.#key = `push:${createHash('sha256').update(settings.url).digest('hex').slice(0, 16)}`;
@@ -124,11 +121,11 @@ export class Receiver {
   *#readPages() {
     const { journal } = this.#options.replica;
     for (let hasMore = true; hasMore; ) {
-      const from = this.#readUpTo ?? this.#keptPosition();
+      const from = this.#readUpTo ?? this.#loadPosition();
       const page = from && journal.since(from, BATCH);
       this.#readUpTo = page?.next ?? journal.head();
       hasMore = page?.hasMore === true;
-      // Undefined if there is no position yet, or the journal has lost changes after it: the message is then a reset.
+      // Undefined if there is no position yet, or if the journal has lost changes after it: the message is a reset.
       const wanted = page?.entries.filter(({ kind }) => this.#settings.kinds?.includes(kind) ?? true);
       if (wanted?.length !== 0) yield { wanted, position: this.#readUpTo };
     }
@@ -151,10 +148,11 @@ export class Receiver {
     return { position: this.#readUpTo! };
   }
 
-  #keptPosition(): JournalPosition | undefined {
+  #loadPosition(): JournalPosition | undefined {
+    if (this.#acceptedUpTo) return this.#acceptedUpTo;
     const { replica, lease } = this.#options;
-    const text = this.#acceptedUpTo ? undefined : (lease?.position(this.#key) ?? getState(replica.db, this.#key));
-    this.#acceptedUpTo ??= text === undefined ? undefined : JSON.parse(text);
+    const text = lease?.position(this.#key) ?? getState(replica.db, this.#key);
+    if (text !== undefined) this.#acceptedUpTo = JSON.parse(text);
     return this.#acceptedUpTo;
   }
 

@@ -6,7 +6,7 @@ import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Kind, Site } from '../../model/records.ts';
-import type { SampledRecord, Samples, SiteConnection } from '../open-site.ts';
+import type { SampledRecord, SiteConnection, SiteSamples } from '../open-site.ts';
 
 export type FindingState = 'ok' | 'warn' | 'fail';
 
@@ -39,7 +39,7 @@ export interface CheckContext extends CmsChecks {
   kindMappings: readonly KindMapping<Kind>[];
   site: Site;
   /** Some records of each kind, read once. */
-  samples(): Promise<Samples>;
+  samples(): Promise<SiteSamples>;
   /** How to make the plugin of the site. `hasWebhooks`: with webhooks; by default if a secret is configured. */
   pluginAdvice(hasWebhooks?: boolean): string;
   /** Whether to write drafts (`--write`). */

@@ -124,7 +124,7 @@ export function judgeSeries(events: readonly CmsRecord[], showOccurrences: strin
   return [ok('series', `${events.filter(isSeries).length} of ${pluralized(events.length, 'event')} are series`)];
 }
 
-/** A CMS may refuse a list before it looks for the collection. */
+/** A CMS may refuse a list before it looks for the collection: then the refusal does not say whether there is one. */
 async function isAbsent({ cms, credentials }: SiteConnection, kindMapping: KindMapping<Kind>, { status }: CmsRejected) {
   return status === 404 || !(await cms.hasCollection(kindMapping, { credentials }).catch(ifRejected(() => true)));
 }
@@ -212,7 +212,7 @@ export async function checkFields(context: CheckContext, kind: Kind): Promise<Fi
   const findings: Finding[] = [];
   for (const [name, spec] of Object.entries(fields)) findings.push(await judge(name, spec, FIELDS[kind][name]!));
   for (const [name, spec] of Object.entries(custom_fields)) {
-    const definition = { ...customFieldType(name, spec), key: `customFields.${name}` };
+    const definition: Field = { ...customFieldType(name, spec), property: `customFields.${name}` };
     findings.push(await judge(`custom_fields.${name}`, spec, definition));
   }
   return findings;
@@ -282,7 +282,7 @@ function incompleteDate(field: MappedField, filled: Records, readable: Records, 
 
 function isReadable({ record }: SampledRecord, { property, empty }: Field): boolean {
   const value: unknown = Reflect.get(record, property);
-  // The record has no property `customFields.seats`. A custom field may be blank: that is no fault.
+  // No record has a property `customFields.seats`. A custom field may be blank: that is no fault.
   const isCustom = value === undefined;
   return isCustom || !(isBlank(value) || value === empty);
 }

@@ -12,7 +12,7 @@ type Status = Partial<ReturnType<Sources['status']>>;
 const STATUS_TIMEOUT_MS = 3000;
 const REMARKS_ADVICE = 'Ask the owner of this calendar to correct them: some of these events may be left out.';
 
-/** All that it needs of the context: without a CMS there is nothing else. */
+/** All that this check needs of the context: without a CMS there is nothing else. */
 type Context = Pick<CheckContext, 'config' | 'site'>;
 
 export async function checkSources(context: Context): Promise<Finding[]> {

@@ -4,16 +4,16 @@ import { FIELDS, type Field } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import { objectOrEmpty, valueIn } from '../../model/json.ts';
 import { type CalendarRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
-import type { SampledRecords } from '../open-site.ts';
+import type { RecordsByKind } from '../open-site.ts';
 
 export interface TrialField {
   /** In the API: `all_day`, `custom_fields.seats`. */
   name: string;
   /** In the record: `allDay`, `customFields.seats`. */
   property: string;
-  /** The first that the site does not refuse counts. */
+  /** Tried in turn until the site accepts one. A field with fewer values than another then gets its first again. */
   values: readonly unknown[];
-  /** Written after the value; for a flag the other value. Undefined for a field that is not cleared. */
+  /** Written after the value; for a flag the other value. Undefined for a field that is not cleared, such as a date. */
   empty: unknown;
 }
 
@@ -27,12 +27,12 @@ const TOGETHER: Readonly<Record<string, unknown>> = { ...DRAFT_TIMES, latitude: 
 /** A fraction; an integer for a field that refuses fractions; `1` for a field that refuses large numbers. */
 const NUMBERS = ['12.5', '12', '1'];
 const TEXT = 'Check 12';
-/** The currency of the first must survive. A field that holds numbers only stores another text than the second. */
+/** The site must keep the currency of the first. A field that can hold only numbers changes the second. */
 const COSTS = ['12.50 €', '12 - 15'];
 
 /** The fields of each call: those of `TOGETHER`, then every other field alone. */
 export function trialSteps(
-  records: SampledRecords,
+  records: RecordsByKind,
   timezone: string,
   kindMapping: KindMapping<Kind>,
 ): readonly TrialField[][] {
@@ -43,22 +43,25 @@ export function trialSteps(
 }
 
 function apiFields(
-  records: SampledRecords,
+  records: RecordsByKind,
   timezone: string,
   { kind, writable, storedAsNumber }: KindMapping<Kind>,
 ): TrialField[] {
   return Object.entries(FIELDS[kind]).flatMap(([name, field]) => {
-    const { property, type } = field;
+    const { property } = field;
     if (!(writable as ReadonlySet<string>).has(property) || SKIPPED.has(property)) return [];
     const numbers = [...NUMBERS, ...knownValue(records, kind, property)];
     const values = storedAsNumber.has(property) ? numbers : trialValues(records, timezone, name, field);
-    const isCleared = type === 'text' || type === 'word' || type === 'ids';
-    const empty = isCleared ? field.empty : type === 'boolean' ? !values[0] : undefined;
-    return values.length === 0 ? [] : [{ name, property, values, empty }];
+    return values.length === 0 ? [] : [{ name, property, values, empty: emptyOf(field, values[0]) }];
   });
 }
 
-function customFieldsOf(records: SampledRecords, { kind, customFields }: KindMapping<Kind>): TrialField[] {
+function emptyOf({ type, empty }: Field, value: unknown): unknown {
+  if (type === 'boolean') return !value;
+  return type === 'text' || type === 'word' || type === 'ids' ? empty : undefined;
+}
+
+function customFieldsOf(records: RecordsByKind, { kind, customFields }: KindMapping<Kind>): TrialField[] {
   return [...customFields].flatMap(([key, { type, accessor }]): TrialField[] => {
     // In WordPress's `status` a custom field could publish the draft. The compiler refuses such a field of Payload.
     if (!accessor.write || accessor.storedPaths.includes('status')) return [];
@@ -69,12 +72,12 @@ function customFieldsOf(records: SampledRecords, { kind, customFields }: KindMap
   });
 }
 
-/** A field may take only some values of the site, such as a word of a list of choices, or a number from 100 on. */
-const knownValue = (records: SampledRecords, kind: Kind, property: string): unknown[] =>
+/** A value of a record: a field may take only some words, or numbers from 100 on. '', 0 and false prove nothing. */
+const knownValue = (records: RecordsByKind, kind: Kind, property: string): unknown[] =>
   (records[kind] ?? []).flatMap(({ record }) => valueIn(record, property.split('.')) || []).slice(0, 1);
 
 /** The values to try; none for a field of links without a record to link to. */
-function trialValues(records: SampledRecords, timezone: string, name: string, field: Field): readonly unknown[] {
+function trialValues(records: RecordsByKind, timezone: string, name: string, field: Field): readonly unknown[] {
   const { property, type, empty, words } = field;
   if (property in TOGETHER) return [TOGETHER[property]];
   if (words) return words;
@@ -96,7 +99,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 
 /** A published record that a field may link to. */
-function linkTarget(records: SampledRecords, field: string): CalendarRecord | undefined {
+function linkTarget(records: RecordsByKind, field: string): CalendarRecord | undefined {
   const kind = FIELDS.event[field]?.targetKind;
   return kind && records[kind]?.find(({ record }) => !('status' in record) || record.status === 'publish')?.record;
 }

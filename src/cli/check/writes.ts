@@ -8,7 +8,7 @@ import { FIELDS } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import { type JsonObject, setAt, valueIn } from '../../model/json.ts';
 import type { CalendarRecord, Kind } from '../../model/records.ts';
-import { formatSample, isBlank, type Samples } from '../open-site.ts';
+import { formatSample, isBlank, type SiteSamples } from '../open-site.ts';
 import { type CheckContext, type Finding, fail, ok, type PluginRecord, warn } from './checks.ts';
 import { DRAFT_TIMES, isSameValue, shownByPlugin, type TrialField, trialSteps } from './trials.ts';
 
@@ -25,7 +25,7 @@ export async function checkWrites(context: CheckContext): Promise<Finding[]> {
   return findings;
 }
 
-interface Trial extends CheckContext, Samples {
+interface Trial extends CheckContext, SiteSamples {
   kindMapping: KindMapping<Kind>;
   /** The options of each call: the service account. */
   options: CallOptions;
@@ -79,7 +79,7 @@ const NO_PLUGIN_ANSWER =
   'Allow the account to read its drafts there, and run check --write again: the API of the plugin tells whether the ' +
   'plugin reads what the gateway writes.';
 
-/** The fields that are not right, and how many are. */
+/** A finding for each field that is not right, and one that counts those that are. */
 async function tryFields(trial: Trial, id: number): Promise<Finding[]> {
   const { kindMapping, records, site } = trial;
   const { kind, collection, storedAs } = kindMapping;
@@ -144,7 +144,7 @@ interface Accepted {
   valueFor: (field: TrialField) => unknown;
   before: CalendarRecord;
   after: CalendarRecord;
-  /** Undefined if the plugin has no API of its own, or the API tells nothing. */
+  /** Undefined if the plugin has no API of its own. Undefined also after clearing alone, which proves nothing. */
   shown: PluginRecord | undefined;
 }
 
@@ -185,7 +185,7 @@ function judgeWritten(trial: Trial, field: TrialField, outcome: Accepted): Findi
   const message = `writing it was accepted, but ${readBack(trial, field, outcome)}`;
   const isUnchanged = JSON.stringify(storedValue(after, field)) === JSON.stringify(storedValue(before, field));
   if (!isUnchanged) return fail(field.name, message, VALUE_CHANGED);
-  // A type of WordPress need not support these.
+  // A type of WordPress need not support an excerpt, or a content.
   const isOptional = /^(excerpt|content)$/.test(pathOf(trial, field));
   return (isOptional ? warn : fail)(field.name, message, trial.advice.lost);
 }
@@ -206,14 +206,14 @@ const OTHER_KEY =
   'Compare the key and the codec of the field in the mapping with those of the mapping that init proposes ' +
   '(docs/mapping.md): the plugin reads the field from another key, or takes the value in another form.';
 
-/** The gateway reads the key that it wrote. An API of the plugin knows better: it lacks a phone under another key. */
+/** The gateway reads back the key that it wrote, even a wrong one. The plugin's own API then shows no such value. */
 function judgeByPlugin({ kindMapping }: Trial, field: TrialField, { valueFor, shown }: Accepted): Finding {
   const { name } = field;
   const right = ok(name, '');
   if (!shown?.record) return right;
   const value = shown.record[name];
   const definition = FIELDS[kindMapping.kind][name];
-  // The plugin's API has no custom fields, and none that only this gateway's API has.
+  // The plugin's API has neither custom fields nor the additions of this gateway's API.
   const isUnknownThere = !definition || definition.parameter?.addition;
   if (value === undefined && isUnknownThere) return right;
   const written = valueFor(field);

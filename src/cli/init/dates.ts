@@ -97,7 +97,7 @@ function startAndEnd(
   const startByName = chosen ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
   const withValues = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
   if ((startByName && endByName) || withValues.length > 2) return { start: startByName, end: endByName };
-  // If the first record has no `a`, and the second no `b`, this compares values of different records.
+  // Pairs values by their order. If one record lacks `a`, and another `b`, a pair is of two records: nothing shows it.
   const isNeverBefore = (late: SiteField, early: SiteField): boolean => {
     const [lateTexts, earlyTexts] = [read(late.values), read(early.values)];
     const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;

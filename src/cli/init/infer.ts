@@ -97,7 +97,7 @@ export function numberLocation(field: string, { path, values, type }: SiteField)
   const isNumber =
     /number|integer/.test(type ?? '') || (values.length > 0 && values.every((value) => typeof value === 'number'));
   if (!isNumber) return undefined;
-  // Pods ignores null. The others refuse a blank text for a number.
+  // `acf` and `meta` refuse a blank text for a number. Pods, whose fields are in neither, ignores null.
   const clearWith = /^(acf|meta)\./.test(path) ? null : '';
   return { at: path, as: 'number', clearWith };
 }
@@ -162,7 +162,7 @@ export function inferLink(
   used: ReadonlySet<string>,
   taken: ReadonlySet<string>,
 ): ProposedLink | undefined {
-  // The list of a taxonomy's terms has ids of terms: many are also ids of posts.
+  // Without the lists of terms: many ids of terms are also ids of posts.
   const free = event.fields
     .filter(({ path }) => !used.has(path) && !event.termBases.includes(path))
     .toSorted((a, b) => likeness(b.path, kind) - likeness(a.path, kind));
@@ -200,14 +200,14 @@ function textOf(kind: Kind, fields: readonly SiteField[]): ProposedLink | undefi
  *
  *   its ids are those of newest records    result
  *   of no type                             true if `areBothNamed`
- *   of this type alone                     true; of pages if `areBothNamed`: 3 and 7 may also be terms or users
+ *   of this type alone                     true; of pages and posts only if `areBothNamed`: 3 may also be a term's id
  *   of another type, or of several         false
  * @param areBothNamed whether the names of field and type are both like the kind's: `venue_id`, and the type `places`
  */
 function refersTo(field: SiteField, type: ProbedType, { types }: ProbedSite, areBothNamed: boolean): boolean {
   const ids = inferIds(field)?.ids;
   if (!ids) return false;
-  const owners = types.filter(({ samples }) => samples.some(({ id }) => ids.includes(Number(id))));
+  const owners = types.filter(({ newestRecords }) => newestRecords.some(({ id }) => ids.includes(Number(id))));
   if (owners.length === 0) return areBothNamed;
   const isPage = type.type === 'page' || type.type === 'post';
   return owners.length === 1 && owners[0] === type && (!isPage || areBothNamed);
@@ -248,10 +248,10 @@ export function namedLocation(kind: Kind, field: string, siteField: SiteField, i
   const isText = values.length === 0 && (type ?? 'string') === 'string' && path.startsWith('meta.');
   if (definition?.targetKind !== undefined) {
     if (!isLinked) return { embedded: { [field]: path } };
-    // In a key of numbers WordPress would not keep `7,8`.
+    // `csv`, so that the plugin registers a text: in a key of numbers WordPress would not keep `7,8`.
     return isText ? { at: path, as: { ids: 'csv' } } : linkLocation(siteField);
   }
-  // Of a key of booleans WordPress would not show a stored `yes`.
+  // A codec, so that the plugin registers a text: of a key of booleans WordPress would not show a stored `yes`.
   if (definition?.type === 'boolean' && isText) return { at: path, as: { boolean: ['1', ''] } };
   return (definition && locationFor(field, definition, siteField)) ?? path;
 }
@@ -284,12 +284,12 @@ export function idsIn(value: unknown): number[] {
 /**
  * The ids in a field, and the codec that reads its form:
  *
- *   values                              result
- *   [12, 13]; or none, of an array      ids, and `as` undefined: it needs no codec
- *   12; or none, of an integer          { ids: 'one' }
- *   '12,13'                             { ids: 'csv' }
+ *   values                              codec (`as`)
+ *   'Old Mill'                          the result is undefined: these are no ids
  *   [{ ID: 12 }]                        { ids: { objects: 'ID' } }
- *   'Old Mill'                          undefined
+ *   [12, 13]; or none, of an array      none is needed
+ *   '12,13'                             { ids: 'csv' }
+ *   12; or none, of an integer          { ids: 'one' }
  */
 export function inferIds({ values: allValues, type }: SiteField): { as: FieldSpec['as']; ids: number[] } | undefined {
   // Pods sends false for an empty relation.
@@ -301,6 +301,6 @@ export function inferIds({ values: allValues, type }: SiteField): { as: FieldSpe
   const object = values.flat().find(isObject);
   if (object) return { as: { ids: { objects: 'ID' in object ? 'ID' : 'id' } }, ids };
   if (values.every((value) => Array.isArray(value))) return { as: undefined, ids };
-  // A site with a text field refuses numbers.
+  // Texts stay texts, also `'12'` alone: a site with a text field refuses numbers.
   return { as: { ids: values.every((value) => typeof value === 'string') ? 'csv' : 'one' }, ids };
 }

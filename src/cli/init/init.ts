@@ -47,7 +47,7 @@ export async function init(options: InitOptions, print = printLine): Promise<num
 
 type ServiceAccount = NonNullable<ReturnType<typeof accountOf>>;
 
-/** A password from the environment stays there, and is written to no file. */
+/** `isFromFile`: a password from the environment stays there, and is written to no file. */
 function accountOf({ user, password, isPasswordFromFile }: InitOptions) {
   if (user === undefined && password === undefined) return undefined;
   if (user === undefined || password === undefined)
@@ -116,7 +116,7 @@ function outputFiles(
   const isOwnMapping = proposal.preset === undefined;
   const config = {
     $schema: schemaPath(out, 'config/schema.json'),
-    // The user of a password that stays in the environment: so serve names the variable if the password is missing.
+    // The user is here if the password stays in the environment: serve then names the variable of a missing password.
     upstream: { url, ...(account && secrets.CALENDAR_UPSTREAM_USER === undefined ? { user: account.user } : {}) },
     // Relative to config.json: the folder may be moved, or mounted into a container.
     mapping: isOwnMapping ? 'mapping.json' : proposal.preset,
@@ -124,7 +124,7 @@ function outputFiles(
     ...(webhookUrl !== undefined && listenFor(webhookUrl)),
   };
   const schema = schemaPath(out, 'src/mapping/mapping.schema.json');
-  // The first `$schema` only makes it the first key. A copy of a bundled mapping has the path from its own folder.
+  // The first `$schema` makes it the first key. The second replaces that of a bundled mapping, a path from its folder.
   const ownMapping = { ...{ $schema: schema }, ...proposal.mapping, $schema: schema };
   const files = [{ name: 'config.json', text: toJsonText(config), isSecret: false }];
   if (isOwnMapping) files.push({ name: 'mapping.json', text: toJsonText(ownMapping), isSecret: false });
@@ -149,19 +149,19 @@ type Secrets = Partial<
   Record<'CALENDAR_UPSTREAM_USER' | 'CALENDAR_UPSTREAM_PASSWORD' | 'CALENDAR_WEBHOOK_SECRET', string>
 >;
 
-/** What an earlier run wrote. The password of another site must not be sent to this one. */
+/** The secrets of an earlier run for this site: the password of another must not be sent to it. */
 function earlierSecrets(folder: string, url: string): Secrets {
   const read = (name: string) => readFileSync(join(folder, name), 'utf8');
   try {
     return JSON.parse(read('config.json')).upstream.url === url ? parseEnv(read(SECRETS_FILE)) : {};
   } catch {
-    // None yet; or unreadable, then `writeFiles` says so.
+    // There are no files yet; or they are unreadable, then `writeFiles` says so.
     return {};
   }
 }
 
 /**
- * Keeps the earlier ones: the CMS showed the password once, and the site may have a plugin with the webhook secret.
+ * Keeps the earlier secrets: the CMS showed the password once, and the site may have a plugin with the webhook secret.
  *
  *   password of this run                the file has then
  *   none                                the earlier account

@@ -10,8 +10,8 @@ import { numberLocation } from './infer.ts';
 import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
 /**
- * The mapping whose post types the companion plugin registers, for a site without events. `matchPreset` finds it only
- * where the site shows all of it: its collections have usual names, and it belongs to no plugin.
+ * The mapping whose post types the companion plugin registers, for a site without events. All its collections are in
+ * `GENERIC_COLLECTIONS`, and it names no plugin: `matchPreset` finds it only where the site shows each of its fields.
  */
 export const OWN_TYPES_PRESET = 'wordpress-meta';
 
@@ -41,10 +41,10 @@ function matchPreset(name: string, site: ProbedSite) {
   const mapping = loadMapping(name).file;
   const specs = KINDS.flatMap((kind) => mapping[kind] ?? []);
   const showsAll = specs.every((spec) => isShown(site, spec));
-  const own = specs.map(collectionName).filter((base) => hasCollection(site, base) && !GENERIC_COLLECTIONS.has(base));
+  const signs = specs.map(collectionName).filter((base) => hasCollection(site, base) && !GENERIC_COLLECTIONS.has(base));
   const type = typeAt(site, mapping.event.posts);
   const { start_date: start, end_date: end } = mapping.event.fields ?? {};
-  const showsOwnDates = own.length > 0 && hasField(type, start) && hasField(type, end);
+  const showsOwnDates = signs.length > 0 && hasField(type, start) && hasField(type, end);
   if (showsAll || showsOwnDates) {
     const reason = `the collection ${collectionName(mapping.event)} has ${readPathsOf(start).join(' and ')}`;
     return { name, mapping, showsDates: true, reason };
@@ -54,7 +54,7 @@ function matchPreset(name: string, site: ProbedSite) {
   const { plugins = [], namespaces = [] } = mapping.preset?.wordpress ?? {};
   const active = site.plugins?.filter((folder) => plugins.some((pattern) => isFolder(folder, pattern))) ?? [];
   const routes = namespaces.filter((each) => site.namespaces.includes(each));
-  const evidence = [...active.map((folder) => `the plugin ${folder}`), ...own, ...routes];
+  const evidence = [...active.map((folder) => `the plugin ${folder}`), ...signs, ...routes];
   if (evidence.length === 0) return undefined;
   return { name, mapping, showsDates: false, reason: `the site has ${evidence.join(', ')}` };
 }
@@ -70,7 +70,7 @@ function isShown(site: ProbedSite, spec: KindSpec): boolean {
   });
 }
 
-/** Such as `"cost": "meta.fee"` of a site with numbers in `meta.fee`: it refuses the text that the gateway writes. */
+/** Such as `"cost": "meta.fee"` of a site with numbers in `meta.fee`, which refuses the gateway's text. */
 function isTextOfNumber({ fields }: ProbedType, name: string, field: string | FieldSpec): boolean {
   const siteField = fields.find(({ path }) => path === field);
   return siteField !== undefined && numberLocation(name, siteField) !== undefined;
@@ -97,10 +97,10 @@ function hasField(type: ProbedType | undefined, field: string | FieldSpec | unde
 
 /** In how many of the newest records the field has a value, with an example. */
 export function fieldEvidence(type: ProbedType | undefined, field: string | FieldSpec): string {
-  const { samples = [] } = type ?? {};
-  const shown = samples.map((sample) => readPathsOf(field).map((path) => valueAtPath(sample, path)));
+  const { newestRecords: records = [] } = type ?? {};
+  const shown = records.map((record) => readPathsOf(field).map((path) => valueAtPath(record, path)));
   const values = shown.flatMap((each) => each.filter((value) => !isBlank(value)).slice(0, 1));
-  const count = `${values.length} of the ${samples.length} newest records`;
+  const count = `${values.length} of the ${records.length} newest records`;
   if (values.length > 0) return `${count} have it, such as ${formatSample(values[0])}`;
   return hasField(type, field) ? 'no record has a value yet' : 'shown once the companion plugin is installed';
 }
@@ -118,8 +118,8 @@ const hasCollection = ({ types, taxonomies }: ProbedSite, base: string): boolean
   [...types, ...taxonomies].some((each) => each.base === base);
 
 /**
- * Plugins whose events no mapping can serve, with their folder in wp-content/plugins/, which only administrators see,
- * namespaces of their routes, and their collections. Observed on WordPress 7.1.1 with the versions in docs/mapping.md.
+ * Plugins whose events no mapping can serve, with what shows that a site has one: folders (only administrators see
+ * them), namespaces of routes, collections. Observed on WordPress 7.1.1 with the versions in docs/mapping.md.
  */
 const UNSUPPORTED_PLUGINS: Readonly<Record<string, readonly string[]>> = {
   'My Calendar': ['my-calendar', 'my-calendar-pro', 'my-calendar/v1', 'mc-events', 'mc-locations'],
@@ -138,8 +138,8 @@ export function unsupportedPlugins({ types, plugins = [], namespaces }: ProbedSi
 }
 
 /**
- * Names of event plugins that no mapping knows, such as `eventprime-event-calendar-management`: of a site without types
- * that look like events. Folders, or the namespaces of routes for those who may not see these.
+ * Names of event plugins that no mapping knows, such as `eventprime-event-calendar-management`: their folders, or, for
+ * an account that may not see folders, the namespaces of their routes.
  */
 export const unknownEventPlugins = ({ plugins, namespaces }: ProbedSite): string[] =>
   (plugins ?? namespaces).filter((name) => /(^|[-_/])(event|calend|kalend)/i.test(name) && !OWN_ROUTES.test(name));

@@ -33,7 +33,7 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
   const notes = [
     ...(proposal.unmapped.length > 0 ? [unsureOf(mapping.event, proposal.unmapped)] : []),
     ...proposal.notes,
-    // Of a type that the companion plugin has yet to register nobody can make one: the next steps say when.
+    // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
     ...(hasNoEvents && !needsPlugin ? [NO_EVENT] : []),
   ];
   const rows = KINDS.flatMap((kind) => {
@@ -73,10 +73,11 @@ function describeCollection(site: ProbedSite, base: string): string {
 /**
  * Why there is no proposal:
  *
- *   the site has                                      --event-type (`wanted`)   what is said
- *   a type `gigs` without dates                       none, or gigs             what gigs shows, and how to name a date
- *   My Calendar, which the gateway cannot read        none                      that its events cannot be served
- *   neither, and the plugin eventprime, unknown here  none                      that the events may be there
+ *   --event-type (`wanted`)   the site has                                 what is said
+ *   gigs                      a type `gigs` without dates                  what gigs shows, and how to name a date
+ *   none                      My Calendar, which the gateway cannot read   that its events cannot be served
+ *   none                      eventprime, unknown here, and no `gigs`      that the events may be there
+ *   none                      `gigs`, and no My Calendar                   as in the first row
  */
 export function whyNothingLines(site: ProbedSite, wanted: string | undefined): string[] {
   if (wanted !== undefined) return [...withoutDates(typeAt(site, wanted)!), OWN_TYPES];

@@ -15,7 +15,7 @@ export interface SiteField {
   path: string;
   /** In the schema: `string`, `array` ... */
   type: string | undefined;
-  /** The address in a link field of ACF, which takes address, title and target only together. */
+  /** The address in a link field of ACF, which takes address, title and target only together: init maps it to read. */
   readOnly?: true;
   /** The values of the records that have one. */
   values: unknown[];
@@ -33,7 +33,7 @@ export const fieldAt = (path: string, fields: readonly SiteField[]): SiteField =
 /** Types of WordPress itself that cannot be events. */
 const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user_request|customize_changeset)$/;
 
-/** As a mapping can name them (`posts` and `terms` in mapping.schema.json). Others may not even be part of a URL. */
+/** Names that a mapping can have (`posts` and `terms` in mapping.schema.json). Others may not even fit into a URL. */
 const COLLECTION = /^[\w-]+(\/[\w-]+)*$/;
 
 /** Paths that every post has. Any other may be a field of a plugin, but for those below. */
@@ -110,7 +110,7 @@ async function probeType(
     call('GET', `wp/v2/${base}`, { query: { per_page: SAMPLE_SIZE, ...more } }).catch(ifRejected(() => undefined));
   const ofAccount = { context: 'edit', status: 'publish,future,draft,pending,private' };
   const response = (credentials === undefined ? undefined : await list(ofAccount)) ?? (await list({}));
-  const samples = response ? recordsOf(response) : [];
+  const newestRecords = response ? recordsOf(response) : [];
   const options = await call('OPTIONS', `wp/v2/${base}`).catch(ifRejected(() => undefined));
   const schema = objectOrEmpty(objectOrEmpty(objectOrEmpty(options?.json).schema).properties);
   const taxonomies = stringList(type.taxonomies);
@@ -122,9 +122,9 @@ async function probeType(
     label: String(type.name),
     /** The collections of the type's taxonomies. */
     termBases: allTaxonomies.filter(({ taxonomy }) => taxonomies.includes(taxonomy)).map((each) => each.base),
-    total: Number(response?.headers['x-wp-total'] ?? samples.length),
-    samples,
-    fields: siteFields(samples, schema),
+    total: Number(response?.headers['x-wp-total'] ?? newestRecords.length),
+    newestRecords,
+    fields: siteFields(newestRecords, schema),
   };
 }
 
@@ -136,7 +136,7 @@ async function probeType(
  *   acf: { place: { street: '1 Main St' } }            acf.place, acf.place.street
  *   show_times: ['19:30'], of a plugin                 show_times
  */
-export function siteFields(samples: readonly CmsRecord[], schema: CmsRecord): SiteField[] {
+export function siteFields(records: readonly CmsRecord[], schema: CmsRecord): SiteField[] {
   const fields = new Map<string, SiteField>();
   const addAll = (prefix: string, rules: CmsRecord, values: CmsRecord): void => {
     for (const name of new Set([...Object.keys(rules), ...Object.keys(values)])) {
@@ -151,7 +151,7 @@ export function siteFields(samples: readonly CmsRecord[], schema: CmsRecord): Si
     }
   };
   // `{}`: a site without records shows its fields in the schema alone.
-  for (const cmsRecord of [{}, ...samples] as CmsRecord[]) {
+  for (const cmsRecord of [{}, ...records] as CmsRecord[]) {
     for (const holder of ['meta', 'acf'])
       addAll(`${holder}.`, objectOrEmpty(objectOrEmpty(schema[holder]).properties), objectOrEmpty(cmsRecord[holder]));
     addAll('', schema, cmsRecord);

@@ -17,7 +17,7 @@ import type { InitOptions } from './options.ts';
 
 const SHOWN_EVENTS = 5;
 
-/** Resolves with the exit code: 0 written, 1 nothing written. Throws `ConfigError` if it cannot be read. */
+/** Resolves with the exit code: 0 written, 1 nothing written. Throws `ConfigError` if the calendar is unreadable. */
 export async function initSource(
   source: Omit<SourceSettings, 'name'>,
   { out, yes, privateSources = false }: InitOptions,

@@ -26,7 +26,7 @@ const CORE_TYPES: Readonly<Record<string, string>> = {
   tags: 'post_tag',
 };
 
-/** The namespace of the parts; each mapping has its own. */
+/** The namespace of the parts. A plugin has instead one for its mapping: `CalendarGateway\SiteEventOrganiser`. */
 const PART_NAMESPACE = 'namespace CalendarGateway\\Site;';
 
 /**
@@ -111,7 +111,7 @@ function taxonomiesOf(file: MappingFile, eventTypes: string[]): Record<string, o
     const spec = file.wordpress?.terms?.[base];
     const name = spec?.taxonomy ?? CORE_TYPES[base] ?? base;
     const taxonomy = registered(kind, base, name, spec, file);
-    // One that the mapping describes, also WordPress's own `tags`, is added to the types of events. Others keep theirs.
+    // Only a taxonomy that the mapping describes, also WordPress's own `tags`, is added to the types of events.
     const types = spec === undefined ? [] : eventTypes;
     return [[name, { ...taxonomy, hierarchical: spec?.hierarchical ?? kind === 'category', types }]];
   });

@@ -115,7 +115,7 @@ export const READ_TOOLS: readonly Tool[] = [
   listTool('category', 'The categories of events.'),
 ];
 
-const UPDATED = updateParameters('event');
+const UPDATE_PARAMETERS = updateParameters('event');
 const UPDATE = `Changes an event. What is not named stays as it is. ${CREDENTIALS}`;
 const CANCEL = `Says of an event that it is cancelled. Visitors still see it in the calendar. ${CREDENTIALS}`;
 const DELETE = `Moves an event to the trash. Prefer cancel_event for one that people know of. ${CREDENTIALS}`;
@@ -130,10 +130,10 @@ export const WRITE_TOOLS: readonly Tool[] = [
     annotations: ADDS,
     text: eventText,
   },
-  changeTool({ name: 'update_event', description: UPDATE, method: 'POST' }, UPDATED),
+  changeTool({ name: 'update_event', description: UPDATE, method: 'POST' }, UPDATE_PARAMETERS),
   changeTool(
     { name: 'cancel_event', description: CANCEL, method: 'POST', values: { event_status: 'cancelled' } },
-    UPDATED.filter(({ name }) => name === 'event_status_reason'),
+    UPDATE_PARAMETERS.filter(({ name }) => name === 'event_status_reason'),
   ),
   changeTool({ name: 'delete_event', description: DELETE, method: 'DELETE' }, []),
 ];

@@ -7,9 +7,9 @@ const FILTERS = ['search', 'venue', 'organizer', 'categories', 'tags'] as const;
 export type Filter = (typeof FILTERS)[number];
 
 /**
- * The views, in the order of their links; each is named by the text of its name. For another one the compiler asks for
- * its texts, its link and what it shows (`landing-template.ts`); `landing.css` hides it while it is not chosen, and
- * `view.js` has the default for each width of the screen.
+ * The views, in the order of their links, which `texts.month` and `texts.list` name. For a third view the compiler asks
+ * for its texts, its link and what it shows (`landing-template.ts`). The compiler does not see `landing.css`, which
+ * hides each view while it is not chosen, and `view.js`, which has the default for each width of the screen.
  */
 export const VIEWS = ['month', 'list'] as const;
 export type View = (typeof VIEWS)[number];

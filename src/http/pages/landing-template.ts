@@ -48,7 +48,7 @@ ${content}
 export const backLink = ({ root, language: { texts } }: Brand, query: LandingQuery): Html =>
   html`<p class="back"><a href="${root}${hrefOf(query, { event: undefined })}">${texts.allEvents}</a></p>`;
 
-interface EventsView extends MonthView {
+interface EventsPage extends MonthView {
   range: DayRange;
   list: EventList;
   /** Undefined if the query asks for the list. */
@@ -56,17 +56,17 @@ interface EventsView extends MonthView {
   options: FilterOptions;
   /** The next event, if the shown days have none. */
   next: PublicEvent | undefined;
-  name: string;
+  calendarName: string;
   calendarFile: string;
 }
 
 /** Without JavaScript the filters lead to the list; with it they keep the view. */
-export function eventsView(view: EventsView): Html {
-  return html`${filterForm(view)}
-${eventsSection(view)}`;
+export function eventsContent(page: EventsPage): Html {
+  return html`${filterForm(page)}
+${eventsSection(page)}`;
 }
 
-function filterForm({ query: { filters }, options, language: { texts } }: EventsView): Html {
+function filterForm({ query: { filters }, options, language: { texts } }: EventsPage): Html {
   const select = (name: keyof FilterOptions, label: string, all: string): Html => {
     const selected = filters[name];
     const isListed = selected === undefined || options[name].some(({ id }) => id === selected);
@@ -84,34 +84,34 @@ ${select('categories', texts.category, texts.allCategories)}
 </form>`;
 }
 
-/** What a change of the query replaces. */
-function eventsSection(view: EventsView): Html {
-  const { query, list, ofMonth, language, month } = view;
+/** The part of the page that `landing.mjs` replaces when the query changes. */
+function eventsSection(page: EventsPage): Html {
+  const { query, list, ofMonth, language, month } = page;
   const { texts, dates } = language;
   // The API's total: it counts the events that `eventList` leaves out, and is 0 on a page after the last one.
   const announced = language.counted(texts.eventCount, list.total);
-  // The page has both, if the visitor has chosen none: `landing.css` hides one by the `data-view` of the page.
-  const shown: Record<View, { title: string; content: Html } | undefined> = {
-    list: { title: listTitle(view), content: eventList(view) },
-    month: ofMonth && { title: dates.format('month', month), content: monthGrid(ofMonth, view) },
+  // The page has list and month, unless the query asks for the list: `landing.css` hides one of them by `data-view`.
+  const partOf: Record<View, { title: string; content: Html } | undefined> = {
+    list: { title: listTitle(page), content: eventList(page) },
+    month: ofMonth && { title: dates.format('month', month), content: monthGrid(ofMonth, page) },
   };
-  const parts = Object.entries(shown).flatMap(([name, part]) => (part ? [{ name, ...part }] : []));
+  const parts = Object.entries(partOf).flatMap(([view, part]) => (part ? [{ view, ...part }] : []));
   return html`<section id="events" aria-label="${texts.events}" data-announced="${announced}">
-${activeFilters(view)}
+${activeFilters(page)}
 <div class="toolbar">
-${parts.map(({ name, title }) => html`<h1 class="in-${name}">${title}</h1>\n`)}
+${parts.map(({ view, title }) => html`<h1 class="in-${view}">${title}</h1>\n`)}
 ${monthLinks(query, month, language)}
-${viewLinks(view)}
+${viewLinks(page)}
 </div>
-${searchLink(view)}
-${nextLink(view)}
-${parts.map(({ name, content }) => html`<div class="in-${name} ${name}">${content}</div>\n`)}
-${subscription(view)}
+${searchLink(page)}
+${nextLink(page)}
+${parts.map(({ view, content }) => html`<div class="in-${view} ${view}">${content}</div>\n`)}
+${subscription(page)}
 </section>`;
 }
 
-function subscription({ calendarFile, name, language: { texts } }: EventsView): Html {
-  const links = subscribeLinks(calendarFile, name);
+function subscription({ calendarFile, calendarName, language: { texts } }: EventsPage): Html {
+  const links = subscribeLinks(calendarFile, calendarName);
   return html`<div class="subscribe">
 <p><a class="button" href="${calendarFile.replace(/^https?:/, 'webcal:')}">${texts.subscribe}</a>
 ${links.map(({ name: program, url }) => html`<a class="button" href="${url}">${program}</a>\n`)}</p>
@@ -121,20 +121,20 @@ ${links.map(({ name: program, url }) => html`<a class="button" href="${url}">${p
 }
 
 /** From a search of what is to come to one of what is past, and back. */
-function searchLink({ query, language: { texts } }: EventsView): Html | false {
+function searchLink({ query, language: { texts } }: EventsPage): Html | false {
   const href = hrefOf(query, { past: query.past ? undefined : true, page: 1 });
   const text = query.past ? texts.searchUpcoming : texts.searchPast;
   return query.filters.search !== undefined && html`<p><a id="past" href="${href}">${text}</a></p>`;
 }
 
-function nextLink({ next, query, today, language: { texts, dates } }: EventsView): Html | false {
+function nextLink({ next, query, today, language: { texts, dates } }: EventsPage): Html | false {
   if (!next) return false;
   const { first } = spanOf(next);
   const href = hrefOf(query, { month: first.slice(0, 7), day: undefined, page: 1 });
   return html`<p><a id="next-event" href="${href}">${fill(texts.nextEvent, { day: dates.day(first, today) })}</a></p>`;
 }
 
-function listTitle({ query, today, language: { texts, dates } }: EventsView): string {
+function listTitle({ query, today, language: { texts, dates } }: EventsPage): string {
   const { month, day, past, filters } = query;
   if (day !== undefined) return dates.day(day, today);
   if (month !== undefined) return dates.format('month', month);
@@ -143,8 +143,8 @@ function listTitle({ query, today, language: { texts, dates } }: EventsView): st
     : fill(past ? texts.pastWith : texts.upcomingWith, { search: filters.search });
 }
 
-/** Names organizer and tag, which have no control, as an event of the list does: `Organizer: The Choir.` */
-function activeFilters({ query, list: { events }, language: { texts } }: EventsView): Html | false {
+/** Names organizer and tag, which the form does not have, as an event of the list does: `Organizer: The Choir.` */
+function activeFilters({ query, list: { events }, language: { texts } }: EventsPage): Html | false {
   const { organizer, tags } = query.filters;
   if (Object.keys(query.filters).length === 0) return false;
   const shownOrganizer = events.flatMap((event) => event.organizer).find(({ id }) => String(id) === organizer);
@@ -169,7 +169,7 @@ function monthLinks(query: LandingQuery, month: string, { dates, texts }: Langua
 }
 
 /** Without JavaScript the page is the list, unless the query asks for another view. */
-function viewLinks({ query, month, today, language: { texts } }: EventsView): Html {
+function viewLinks({ query, month, today, language: { texts } }: EventsPage): Html {
   const otherMonth = month === today.slice(0, 7) ? undefined : month;
   const changes: Record<View, Partial<LandingQuery>> = {
     month: { view: 'month', month: otherMonth, day: undefined, page: 1 },
@@ -185,8 +185,8 @@ ${links}</nav>`;
 }
 
 /** Events by the day they start, each once. */
-function eventList(view: EventsView): Html {
-  const { list, range, query, today, language } = view;
+function eventList(page: EventsPage): Html {
+  const { list, range, query, today, language } = page;
   const { texts, dates } = language;
   // The API lists an event that ended in the night to the first day, because it overlaps that day. The page does not.
   const shown = list.events.filter((event) => range.isPast || spanOf(event).last >= range.first);
@@ -201,13 +201,13 @@ function eventList(view: EventsView): Html {
   return html`${[...days].map(
     ([day, events]) => html`<section class="day">
 <h2>${heading(day)}</h2>
-<ul>${events.map((event) => listItem(event, view))}</ul>
+<ul>${events.map((event) => listItem(event, page))}</ul>
 </section>`,
   )}
-${pager(view)}`;
+${pager(page)}`;
 }
 
-function listItem(event: PublicEvent, { query, today, language, colorClass }: EventsView): Html {
+function listItem(event: PublicEvent, { query, today, language, colorClass }: EventsPage): Html {
   const { dates } = language;
   const span = spanOf(event);
   const when = span.last > span.first ? dates.days(span, today) : dates.times(event);
@@ -222,7 +222,7 @@ ${image && html`<img src="${image}" alt="" width="56" height="56" loading="lazy"
 </li>`;
 }
 
-function pager({ list: { pages }, query, language: { texts } }: EventsView): Html | false {
+function pager({ list: { pages }, query, language: { texts } }: EventsPage): Html | false {
   const { page = 1 } = query;
   if (pages <= 1) return false;
   return html`<nav class="pager" aria-label="${texts.pagesOfList}">

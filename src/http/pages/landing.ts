@@ -15,7 +15,7 @@ import { addDays, shiftMonth } from './dates.ts';
 import { eventArticle } from './event-template.ts';
 import { jsonLdScript } from './json-ld-template.ts';
 import { type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
-import { backLink, eventsView, landingPage } from './landing-template.ts';
+import { backLink, eventsContent, landingPage } from './landing-template.ts';
 import { fill } from './language.ts';
 import { monthRange } from './month-template.ts';
 import { type Brand, Html, html } from './page-template.ts';
@@ -118,9 +118,9 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
   async #renderEvents(reader: EventReader, query: LandingQuery, brand: Brand): Promise<Html> {
     const { name, language } = brand;
     const { filters } = query;
-    const day = this.#options.today();
-    const month = query.month ?? (query.day ?? day).slice(0, 7);
-    const range = listRange(query, day);
+    const today = this.#options.today();
+    const month = query.month ?? (query.day ?? today).slice(0, 7);
+    const range = listRange(query, today);
     const list = await reader.list(range, query);
     const options = (await this.#filterOptions.fetch(this.#options.replicaVersion(), { context: reader }))!;
     const days = monthRange(month, language.dates.firstWeekday);
@@ -131,9 +131,9 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, filters, endsAfter)}`;
     // Calendar apps remove what the file lacks: it has the events of the last month too.
     const calendarFile = feed('events.ics', '-1month');
-    const content = eventsView({
+    const content = eventsContent({
       query,
-      today: day,
+      today,
       language,
       colorClass: colorsOf(options),
       range,
@@ -142,7 +142,7 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
       ofMonth,
       next: total === 0 ? await nextEvent(reader, lastDay, query) : undefined,
       options,
-      name,
+      calendarName: name,
       calendarFile,
     });
     const title = fill(language.texts.title, { name });

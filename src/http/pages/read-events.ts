@@ -72,7 +72,7 @@ const MAX_OPTIONS = 200;
 const PAGE_NOT_FOUND = 'event-archive-page-not-found';
 const NOTHING: EventList = { events: [], total: 0, pages: 0 };
 
-/** From the first day to the last one; without a last one everything later, or everything before, the latest first. */
+/** From `first` to `last`; without `last` everything later. With `isPast` all before `first`, the latest first. */
 export interface DayRange {
   first: string;
   last?: string | undefined;
@@ -96,7 +96,7 @@ export class EventReader {
     const list: EventList = { events: [], total: 0, pages: 1 };
     for (let number = 1; number <= list.pages && list.events.length < max; number++) {
       const next = await this.#page(range, { ...filters, per_page: String(LARGEST_PAGE), page: String(number) });
-      // A cell of a month shows no more, and three hundred descriptions may be 30 MB.
+      // A cell of a month shows none of these, and three hundred descriptions may be 30 MB.
       for (const event of next.events)
         list.events.push({ ...event, description: '', excerpt: '', venue: [], organizer: [] });
       list.total = next.total;

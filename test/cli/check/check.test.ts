@@ -362,6 +362,19 @@ describe('check', () => {
     expect(row(result, 'writes', 'venue').message).to.match(/(\d+) of \1 fields were written/);
   });
 
+  it('fails for a custom field whose key the schema lacks, also if no record can show it', async () => {
+    const mapping = { ...MAPPING, event: { ...MAPPING.event, custom_fields: { seats: 'meta.seats' } } };
+    const seats = row(
+      await runCheck({ types: [{ ...gigs(), records: [] }] }, { mapping }),
+      'event fields',
+      'custom_fields.seats',
+    );
+    expect([seats.state, seats.message]).to.deep.equal([
+      'fail',
+      'meta.seats is not in the schema of gigs: WordPress drops what is written there',
+    ]);
+  });
+
   describe('with --write, of custom fields', () => {
     const META_KEYS = { ...META, seats: 'number', level: 'string', note: 'string', outdoors: 'boolean' };
     const CUSTOM = {

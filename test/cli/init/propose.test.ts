@@ -19,7 +19,7 @@ function type(name: string, base: string, records: Json[], meta: Record<string, 
     label: base,
     termBases: [],
     total: records.length,
-    samples: records,
+    newestRecords: records,
     fields: siteFields(records, { meta: { type: 'object', properties } }),
   };
 }

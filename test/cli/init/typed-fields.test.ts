@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 function type(name: string, base: string, record: Json, schema: Json = {}): ProbedType {
   const records = [{ id: base.length, ...record }];
   const fields = siteFields(records, schema);
-  return { type: name, base, label: base, termBases: [], total: 1, samples: records, fields };
+  return { type: name, base, label: base, termBases: [], total: 1, newestRecords: records, fields };
 }
 
 const site = (types: ProbedType[]): ProbedSite => ({
