@@ -79,7 +79,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   const eventTypes = findEventTypes(site);
   // Without `decisions.fields`: with `--field event.start_date=meta.day` each of these types would seem to have dates.
   const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat: decisions.dateFormat }));
-  const preset = fittingPreset(presets[0], eventType, dated);
+  const preset = fittingPreset(presets, eventType, dated);
   const type = typeAt(site, eventType ?? dated[0]?.base);
   const proposal = preset
     ? presetProposal(preset, site, decisions, notes)
@@ -90,22 +90,23 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
 }
 
 /**
- * The preset, which is the first that matches, unless another type is better. Its own type is `event` here:
+ * The preset of the type that the operator names, or the first that matches, unless another type is better:
  *
- *   the operator says --event-type gigs           none, even if a later preset is for gigs
- *   the site shows the preset's fields of dates   the preset, even if gigs have dates too
+ *   --event-type gigs, the type of a preset       that one
+ *   --event-type gigs, the type of none           none
+ *   the site shows the first one's dates          the first, even if gigs have dates too
  *   ... not these, but dates of gigs              none: init can read the dates of gigs
- *   ... neither                                   the preset: the companion plugin will show its dates
+ *   ... neither                                   the first: the companion plugin will show its dates
  */
 function fittingPreset(
-  preset: PresetMatch | undefined,
+  presets: readonly PresetMatch[],
   eventType: string | undefined,
   dated: readonly ProbedType[],
 ): PresetMatch | undefined {
-  const base = preset?.mapping.event.posts;
-  if (eventType !== undefined && eventType !== base) return undefined;
-  const hasOther = dated.some((each) => each.base !== base);
-  return hasOther && !preset?.showsDates ? undefined : preset;
+  if (eventType !== undefined) return presets.find(({ mapping }) => mapping.event.posts === eventType);
+  const [first] = presets;
+  const hasOther = dated.some((each) => each.base !== first?.mapping.event.posts);
+  return hasOther && !first?.showsDates ? undefined : first;
 }
 
 function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decisions): void {

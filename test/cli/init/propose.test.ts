@@ -433,4 +433,13 @@ describe('a preset', () => {
     // As the folder of EventON is called.
     expect(propose(site([], { plugins: ['eventON'] }))?.preset).to.equal('eventon');
   });
+
+  it('is that of the type which the operator names, on a site with two plugins and a dated type of its own', () => {
+    const types = ['ajde_events', 'event_listing'].map((base) => type(base, base, [{ id: 1, meta: [] }]));
+    const gig = type('gig', 'gigs', [{ id: 2, meta: { gig_start: '2031-04-25 19:30:00' } }]);
+    const presetOf = (eventType?: string) => propose(site([...types, gig]), { eventType })?.preset;
+    expect(presetOf('ajde_events')).to.equal('eventon');
+    expect(presetOf('event_listing')).to.equal('wp-event-manager');
+    expect(presetOf('gigs')).to.equal(undefined);
+  });
 });
