@@ -135,9 +135,9 @@ const newKindMemory = (replica: Replica, kind: Kind) => ({
   /** Stamps of records that are left out because the CMS's response with one alone is too large; until a scan. */
   tooLarge: new Map<number, RecordStamp>(),
   /**
-   * How many the CMS's total has more than the replica, although none is missing. Example: 2, because the total counts
-   * two that a plugin hides, or two rows that repeat records (`dedupe`). By another difference a poll knows that
-   * something is missing. Undefined: the list changed while all ids were compared; the next poll compares them again.
+   * The CMS's total minus the records of the replica, when all ids were last compared. Example: 2, because the total
+   * counts two that a plugin hides, or two rows that repeat records (`dedupe`). If a poll finds another difference,
+   * something is missing. Undefined: the list changed during the comparison, which the next poll repeats.
    */
   extraInTotal: 0 as number | undefined,
   /** Missing records whose deletion waits until the CMS has confirmed it, by id: since when, by `clockMs`. */

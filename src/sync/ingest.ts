@@ -139,8 +139,8 @@ export async function deleteUnusedEmbedded(context: SyncContext): Promise<void> 
  *   suspended already                   waits on
  *   in the replica, one of too many     waits from now on (`suspendIfMass`)
  *   in the replica, one of a few        is deleted
- *   not in the replica                  passes to `deleteRecords`: a webhook may say only now that an event is in the
- *                                       trash which a poll found gone, so that its calendar file must say CANCELLED
+ *   not in the replica                  passes to `deleteRecords` too: a poll may have deleted event 12, and a webhook
+ *                                       then says that it is in the trash, so that its calendar file says CANCELLED
  *
  * Throws what the CMS throws.
  * @param reason for the log
@@ -162,7 +162,7 @@ export async function refreshRecords(
     const existing = new Set(records.filter(isPublished).map(idOf));
     endSuspension(context, kindMapping.kind, existing);
     missing.push(...slice.filter((id) => !existing.has(id)));
-    // The oldest mark: what was written since the first request stays.
+    // The oldest mark, also for ids of later requests: what was written since the first request stays.
     firstReadMark ||= readMark;
   }
   const { suspended } = context.memory.kinds[kindMapping.kind];
@@ -192,7 +192,7 @@ export async function refreshDirty(context: SyncContext, kindMapping: KindMappin
 }
 
 /**
- * Deletes records that were missing in the response to the request with `readMark`. For each batch, in this order:
+ * Deletes records that were missing in responses to the request with `readMark` or to later ones. For each batch:
  *
  *   1. deletes the occurrences of its events, in batches too: an event may have a thousand
  *   2. leaves out the records that were written since the request
