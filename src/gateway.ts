@@ -309,7 +309,7 @@ export class Gateway {
     push?.start();
   }
 
-  /** Requests get 503 meanwhile. */
+  /** Opens a new replica, and what is built on it, in the place of a damaged one. Meanwhile requests get 503. */
   #replaceReplica(reason: string): void {
     if (this.#stopping || this.#replacing) return;
     this.#replacing = this.#closeReplicaStack()

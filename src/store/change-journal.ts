@@ -75,10 +75,7 @@ const timesOf = ({ id, start, end, startUtc, endUtc, timezone, allDay }: EventTi
   return { id, start, end, startUtc, endUtc, timezone, allDay };
 };
 
-/**
- * What a calendar app must know of an event that moves to the trash. No text, because the CMS shows none any more,
- * and nothing that changed with the move.
- */
+/** What a calendar app must know of a trashed event: its times before, and no text, which the CMS shows no more. */
 export const cancelledBy = (event: EventTimes, nowMs: number): CancelledEvent => {
   return { ...timesOf(event), modifiedUtc: formatWallTime(nowMs) };
 };

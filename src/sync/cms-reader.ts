@@ -110,7 +110,7 @@ export function readAll(
   { detail, ...options }: { detail: Detail; start?: number; concurrency?: number },
 ): AsyncGenerator<NumberedPage> {
   const limit = detail === 'mapped' ? recordsPerPage(spec, context.pageSize) : context.pageSize;
-  // By offset if it can be: after the last record WordPress sends the total 0 for a page, and the true one for an offset.
+  // By offset if it can be: after the last record WordPress sends the total 0 for a page, the true one for an offset.
   const at = (page: number) => (spec.storedAs === 'posts' ? { offset: (page - 1) * limit } : { page });
   const read = (page: number) => readPage(context, spec, { order: 'id', detail, limit, ...at(page) });
   return paginate(read, { pageSize: limit, ...options });

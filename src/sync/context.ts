@@ -198,11 +198,11 @@ export function loadMemory(replica: Replica, nowMs: number) {
     linksRefreshed: Promise.resolve(),
     /** The number of the latest request for a list or for images, or of the latest `noteChange`. */
     lastReadMark: 0,
-    /** By kind and id: `event 12` -> 9. */
+    /** The read mark of each record that is known best, by kind and id: `event 12` -> 9. */
     latestMarks: new LRUCache<string, number>({ max: MAX_MARKS }),
-    /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
+    /** The time that the CMS's latest response says; `sentMs`: when it was requested, by `clockMs`. */
     cmsClock: undefined as { timeMs: number; sentMs: number } | undefined,
-    /** With the latest read mark it is sent with each request, so that no cache in front of the CMS answers. */
+    /** Sent with each request, beside the latest read mark: so no cache in front of the CMS knows the request. */
     startedMs: nowMs,
     /** Since the last observed round: also what webhooks, writes and peers cause. */
     tally: { requests: 0, changed: 0, removed: 0 },

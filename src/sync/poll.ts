@@ -8,11 +8,11 @@ import { getImages } from '../store/records.ts';
 import { type PageRequest, readAll, readPage, visitorOptions } from './cms-reader.ts';
 import { logDecision, markDirty, noteChange, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import {
-  confirmedDeletions,
   deleteUnusedEmbedded,
   ingestRecords,
   refreshDirty,
   refreshRecords,
+  reviewDeletions,
   suspensionReasons,
 } from './ingest.ts';
 import {
@@ -44,7 +44,7 @@ export async function poll(context: SyncContext): Promise<string[]> {
   for (const kindMapping of present) await refreshDirty(context, kindMapping);
   if (!memory.unreadable.has('media')) await tryToRead(context, 'media', () => refreshMissingImages(context));
   for (const kindMapping of present) {
-    const deletableAtOnce = new Set(await confirmedDeletions(context, kindMapping));
+    const deletableAtOnce = new Set(await reviewDeletions(context, kindMapping));
     const options = { reason: 'their deletion is confirmed', deletableAtOnce };
     await refreshRecords(context, kindMapping, [...deletableAtOnce], options);
   }
