@@ -122,7 +122,7 @@ export class Peers implements PeersPort {
     };
   }
 
-  /** Tells the peers what has changed in the replica. Not during the initial sync: then each gateway reads everything. */
+  /** Tells the peers what changed in the replica. Not during the initial sync: then each gateway reads everything. */
   changed(records: readonly ChangedRecord[]): void {
     if (!this.#sync.state().complete) return;
     // Each gateway reads the sources itself. Of a venue that is text inside an event, peers read the event.
