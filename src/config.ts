@@ -31,7 +31,7 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; re
     validate: (text) => {
       // Of `0.0.0.0/0`, at which `proxy-addr` throws, `/0` stays: so `isIP` refuses the text.
       const address = text.replace(/\/0*[1-9]\d*$/, '');
-      // `isValidCIDR` alone would take `010.0.0.0/8` for 8.0.0.0/8.
+      // `isIP` too, because `isValidCIDR` takes `010.0.0.0/8` for 8.0.0.0/8.
       return isIP(address) > 0 && (address === text || ipaddr.isValidCIDR(text));
     },
     reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8',

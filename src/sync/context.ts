@@ -198,7 +198,7 @@ export function loadMemory(replica: Replica, nowMs: number) {
     linksRefreshed: Promise.resolve(),
     /** The number of the latest request for a list or for images, or of the latest `noteChange`. */
     lastReadMark: 0,
-    /** The read mark of each record that is known best, by kind and id: `event 12` -> 9. */
+    /** The latest read mark of each record, by kind and id: `event 12` -> 9. */
     latestMarks: new LRUCache<string, number>({ max: MAX_MARKS }),
     /** The time that the CMS's latest response says; `sentMs`: when it was requested, by `clockMs`. */
     cmsClock: undefined as { timeMs: number; sentMs: number } | undefined,

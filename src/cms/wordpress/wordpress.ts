@@ -148,9 +148,9 @@ async function readWritableFields(call: RestCall, collection: string, options: C
 }
 
 /**
- *     YW5uYTpzZWNyZXQ= (no scheme)             undefined: PHP drops it
+ *     YW5uYTpzZWNyZXQ= (no scheme)             undefined: PHP or WordPress ignores it
  *     Bearer abc                               a token, as of a plugin for JSON Web Tokens
- *     Basic YW5uYTo= (anna:)                   undefined: WordPress ignores it
+ *     Basic YW5uYTo= (anna:)                   undefined: PHP or WordPress ignores it
  *     Basic YW5uYTpzZWNyZXQ= (anna:secret)     a password of anna
  *     Basic YW5uYTpzZWNyZXQ (no `=`)           a password without a user: PHP decodes leniently, others may not
  */
