@@ -129,7 +129,7 @@ export class ChangeBatch {
     if (before) deleteSourceRow(this.#db, row);
     const after = row.eventJson === null ? undefined : row;
     if (after) insertSourceRow(this.#db, after);
-    // An event shows the source of its row, which never changes, and the address: if that is the same, nothing changed.
+    // An event shows a row's source, which never changes, and address: without another event or address nothing is new.
     if (before?.eventId === after?.eventId && before?.url === after?.url) return;
     for (const id of new Set([before?.eventId, after?.eventId])) {
       const post = id === undefined ? undefined : getRecord(this.#db, 'event', id);

@@ -205,13 +205,9 @@ export function readImages(context: SyncContext, ids: readonly number[]): Promis
  *   known      required fields that all records of a page have had before: `meta.start_date`
  *
  * Example: the companion plugin is deactivated, and WordPress no longer sends the key that hides an event.
+ * Then learns further fields from the records (`learnFields`).
  */
-function checkAndLearn(
-  context: SyncContext,
-  spec: CollectionSpec,
-  detail: Detail,
-  records: readonly CmsRecord[],
-): void {
+function checkAndLearn(context: SyncContext, spec: CollectionSpec, detail: Detail, records: readonly CmsRecord[]) {
   const certain = context.cms.recordForm.certainPaths(spec, detail);
   const known = spec.kind && detail === 'mapped' ? context.memory.kinds[spec.kind].knownFields : undefined;
   for (const record of records) assertHasPaths(context, spec, record, [...certain, ...(known ?? [])]);

@@ -103,10 +103,7 @@ const occurrenceDeletes = (ids: readonly number[], isTrashed: boolean): ChangeSe
     deletes: [{ kind: 'event', ids: batch, trashed: new Set(isTrashed ? batch : []) }],
   }));
 
-/**
- * Changes the occurrences of an event, which may be a thousand. If something newer about the series arrives
- * meanwhile, or a change fails, the series is read again.
- */
+/** Changes an event's occurrences. If one fails, or something newer arrives meanwhile, the series is read again. */
 async function applyToSeries(context: SyncContext, eventId: number, readMark: number, changes: readonly ChangeSet[]) {
   const { memory } = context;
   try {

@@ -116,10 +116,7 @@ const incomplete = (missing: string): CmsUnavailable =>
 const isIgnored = (error: unknown, credentials: string | undefined): error is CmsRejected =>
   error instanceof CmsRejected && error.code === 'rest_not_logged_in' && readLogin(credentials ?? '')?.kind === 'token';
 
-/**
- * The zone of a site that has an offset in hours instead of a named zone, as The Events Calendar stores it in events:
- * `5.5` is `UTC+5.5`. Its editor does not know `+05:30`.
- */
+/** A site's offset in hours as a zone, in the form that the editor of The Events Calendar knows: `5.5` is `UTC+5.5`. */
 export const formatUtcOffset = (hours: number): string => `UTC${hours < 0 ? '' : '+'}${hours}`;
 
 /** The post type or taxonomy with this `rest_base`. */
