@@ -61,7 +61,7 @@ async function rowsOf(region: Region, files: readonly string[]): Promise<SourceR
   const options = { timezone: region.timezone, nowMs: Date.parse(region.at) };
   const sources = files.map((file): NamedSource => {
     const read = async () => ({ ...(await readICalendar(readFileSync(file), options)), validators: {} });
-    return { name: basename(file, '.ics'), icalendar: file, source: { read } };
+    return { name: basename(file, '.ics'), icalendar: file, reader: { read } };
   });
   const replica = new Replica({ identity: 'bench' });
   const allRead = Promise.withResolvers<void>();

@@ -72,8 +72,8 @@ async function measure(): Promise<void> {
   let left = SOURCES;
   const replica = new Replica({ identity: 'bench' });
   const named = new Sources({
-    sources: sources.map((source, index) => {
-      return { name: `source-${index}`, events: `${at}/${index}`, categories: ['Town'], source };
+    sources: sources.map((reader, index) => {
+      return { name: `source-${index}`, events: `${at}/${index}`, categories: ['Town'], reader };
     }),
     replica,
     site: () => ({ url: at, name: 'Town', timezone: 'UTC' }),

@@ -28,9 +28,12 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; re
     reason: 'must be the URL of a host, such as redis://cache:6379',
   },
   network: {
-    // `isIP` checks the address of `10.0.0.0/8`, because `ipaddr.js` would read `010.0.0.0/8` as 8.0.0.0/8. The pattern
-    // does not cut off `/0`, so that `isIP` refuses `0.0.0.0/0`: `proxy-addr` throws at that.
-    validate: (text) => isIP(text.replace(/\/0*[1-9]\d*$/, '')) > 0 && (isIP(text) > 0 || ipaddr.isValidCIDR(text)),
+    validate: (text) => {
+      // Of `0.0.0.0/0`, at which `proxy-addr` throws, `/0` stays: so `isIP` refuses the text.
+      const address = text.replace(/\/0*[1-9]\d*$/, '');
+      // `isIP` too, because `isValidCIDR` takes `010.0.0.0/8` for 8.0.0.0/8.
+      return isIP(address) > 0 && (address === text || ipaddr.isValidCIDR(text));
+    },
     reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
   },
 };
@@ -57,20 +60,21 @@ interface LoadOptions {
 export function loadConfig({ file, env, warn = () => undefined }: LoadOptions): Config {
   let config: Config = DEFAULTS;
   // Platforms such as Heroku, Render and Cloud Run tell the port in PORT. Elsewhere the variable may be anything.
-  const port = /^\d{1,5}$/.test(env.PORT ?? '') ? Number(env.PORT) : Number.NaN;
-  if (port < 65_536) config = merged(config, { listen: { port } });
+  const port = Number(env.PORT);
+  if (/^\d{1,5}$/.test(env.PORT ?? '') && port < 65_536) config = merged(config, { listen: { port } });
   const path = file ?? (env[CONFIG_FILE_VARIABLE]?.trim() || undefined);
   if (path !== undefined) config = merged(config, readLayer(path));
   for (const { variable, key, value } of readEnvironment(env, warn)) {
     const layer = {};
     setAt(layer, key.split('.'), value);
-    check(layer, () => variable);
+    assertMatchesSchema(layer, () => variable);
     config = merged(config, layer);
   }
   checkDependencies(config);
   return merged(config, {
     mounts: [...new Set([`/${NAMESPACE}`, ...config.mounts])],
     lists: { maxPerPage: Math.max(config.lists.perPage, config.lists.maxPerPage) },
+    // Shorter than the deadline: a retry may still follow.
     upstream: { limits: { headersTimeoutMs: Math.round((config.upstream.limits.deadlineMs * 2) / 3) } },
   });
 }
@@ -152,7 +156,7 @@ function readLayer(path: string): JsonObject {
   const json = readJsonFile(path, path);
   // Editors find the schema by this key.
   delete json.$schema;
-  check(json, (key) => (key === '' ? path : `${path}, ${key}`));
+  assertMatchesSchema(json, (key) => (key === '' ? path : `${path}, ${key}`));
   const { mapping, dataDir } = json;
   if (typeof mapping === 'string' && isMappingPath(mapping)) json.mapping = resolve(dirname(path), mapping);
   if (typeof dataDir === 'string') json.dataDir = resolve(dirname(path), dataDir);
@@ -160,7 +164,7 @@ function readLayer(path: string): JsonObject {
 }
 
 /** Throws `ConfigError` for the first key that the schema rejects. */
-function check(layer: JsonObject, locationOf: (key: string) => string): void {
+function assertMatchesSchema(layer: JsonObject, locationOf: (key: string) => string): void {
   if (validate(layer)) return;
   // The last error: Ajv puts the errors of the parts of a "oneOf" before its own, "must match exactly one schema".
   const error = validate.errors!.at(-1)!;

@@ -141,7 +141,7 @@ export class Gateway {
     };
     this.#mapping = loadMapping(config.mapping);
     this.#replicaFile = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
-    // Called later, when `#current` is set. With a complete replica from disk nobody waits for a source that is slow.
+    // none.ts calls this later, when `#current` is set. With a complete replica from disk it waits for no slow source.
     const wereSourcesTried = () => this.#current.sync.state().complete || this.#current.sources.wereTried();
     const idMapFile = this.#replicaFile && `${this.#replicaFile}.ids`;
     this.#openedCms = openCms(config, this.#mapping, this.#observe, idMapFile, wereSourcesTried);
@@ -265,7 +265,7 @@ export class Gateway {
     const site = () => ownSite ?? sync.site();
     const options = { allowPrivate: settings.privateSources, timezone: () => site().timezone };
     return new Sources({
-      sources: sources.map((each) => ({ ...each, source: createSource(each, options) })),
+      sources: sources.map((each) => ({ ...each, reader: createSource(each, options) })),
       replica,
       site,
       whenComplete: () => (ownSite ? Promise.resolve() : sync.whenComplete()),
@@ -309,7 +309,7 @@ export class Gateway {
     push?.start();
   }
 
-  /** Requests get 503 meanwhile. */
+  /** Opens a new replica, and what is built on it, in the place of a damaged one. Meanwhile requests get 503. */
   #replaceReplica(reason: string): void {
     if (this.#stopping || this.#replacing) return;
     this.#replacing = this.#closeReplicaStack()

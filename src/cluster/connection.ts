@@ -31,7 +31,7 @@ function openClient(url: string) {
 
 export function openConnection(url: string) {
   const client = openClient(url);
-  // Also after `destroy`. Tries every second while Redis is away or refuses the password, until `destroy` ends it.
+  // Also used after `destroy`. Tries every second while Redis is away or refuses the password, until a `destroy`.
   const connect = () => client.connect().catch(() => {});
   return {
     client,

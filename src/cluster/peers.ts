@@ -122,13 +122,13 @@ export class Peers implements PeersPort {
     };
   }
 
-  /** The replica has changed. The peers are told, unless they know: during the initial sync each reads everything. */
+  /** Tells the peers what changed in the replica. Not during the initial sync: then each gateway reads everything. */
   changed(records: readonly ChangedRecord[]): void {
     if (!this.#sync.state().complete) return;
     // Each gateway reads the sources itself. Of a venue that is text inside an event, peers read the event.
     const ofCms = records.filter(({ kind, id }) => id < FIRST_SOURCE_ID && specOf(this.#options.mapping, kind));
     const isReread = this.#isReread.getStore();
-    // The peers know what an entry names. They hear what else a `#reread` changes: the events of a deleted term.
+    // The peers know what an entry names. They are told what else a `#reread` changes: the events of a deleted term.
     const news = ofCms.filter((record) => !isReread || !this.#rereading.has(nameOf(record)));
     if (news.length > 0) void this.#publish(news);
   }
@@ -286,13 +286,13 @@ export class Peers implements PeersPort {
     return `${specOf(this.#options.mapping, kind)!.collection}:${id}${isTrashed ? ':trashed' : ''}`;
   }
 
-  /** What the other gateways name. */
+  /** The keys that the other gateways have written. */
   #keysOf(entries: readonly StreamEntry[]): Set<RecordKey> {
     const ofOthers = entries.filter(({ message }) => message.from !== this.#node);
     return new Set(ofOthers.flatMap(({ message }) => message.keys?.split(' ') ?? []));
   }
 
-  /** Ignores what is no key of a CMS's record: no gateway has written that. */
+  /** The records of these keys. Ignores a key that no gateway writes, such as one of a source's record. */
   #recordsOf(keys: ReadonlySet<RecordKey>): ChangedRecord[] {
     return [...keys].flatMap((key) => {
       const [, collection = '', id, trashed] = KEY.exec(key) ?? [];

@@ -13,7 +13,7 @@ export class PushLease implements PushLeasePort {
   readonly #connection: Connection;
   readonly #keys: { lease: string; positions: string };
   readonly #node = randomUUID();
-  /** Of the holder: as new as those in Redis, or newer. Of another gateway: those of Redis when it last responded. */
+  /** The holder's are as new as those in Redis, or newer. Another gateway's are those that Redis sent it last. */
   #positions: Record<string, string> = {};
 
   constructor({ connection, prefix }: { connection: Connection; prefix: string }) {

@@ -46,6 +46,7 @@ export class IdMap {
     return this.#isUsed;
   }
 
+  /** The number of a record. If it has none, it gets the next one. */
   numberOf(space: string, cmsId: string): number {
     return convertingErrors(() => {
       const known = this.#byCmsId.get(space, cmsId);

@@ -92,7 +92,7 @@ export interface CollectionSpec {
   paths: ReadonlyMap<string, string>;
   /** The fields that the mapping reads, by the CMS's own names: `id,title,meta.start`. */
   selectedFields: string;
-  /** Those of them without which a record cannot be read, or a hidden event would be listed. */
+  /** The selected fields without which a record cannot be read, or a hidden event would be listed. */
   requiredPaths: readonly string[];
 }
 
@@ -128,10 +128,11 @@ export type CmsView = 'public' | 'reader' | 'editor';
 /**
  * Which fields come back; by default all.
  *
+ *   id       the id alone
  *   time     id and modification time
- *   stamp    these and the status: they show that event 12 changed (`RecordStamp`)
- *   mapped   those of the mapping: they are read of event 12 then
+ *   stamp    id, modification time and status: they show that event 12 changed (`RecordStamp`)
  *   slug     id and slug
+ *   mapped   the fields that the mapping names: read of event 12 after its stamp has changed
  */
 export type Detail = 'id' | 'time' | 'stamp' | 'slug' | 'mapped';
 
@@ -156,7 +157,7 @@ export interface ListRequest {
   author?: number;
   /** `YYYY-MM-DD HH:MM:SS`. Excludes its own second. A CMS that cannot filter by it lists everything. */
   modifiedAfterUtc?: string;
-  /** The same for the end of a range. */
+  /** The end of the range; it excludes its own second too. */
   modifiedBeforeUtc?: string;
 }
 
@@ -168,7 +169,7 @@ export interface ReadRequest {
 }
 
 export interface CmsPage {
-  /** Without those that the gateway has no ids for. */
+  /** Without the records that the gateway has no ids for. */
   records: CmsRecord[];
   /** Of the whole list. It may also count records that the caller may not see, but always the same number of them. */
   total: number;
@@ -220,8 +221,7 @@ export interface CollectionInfo {
 }
 
 /**
- * One CMS. Every call throws `CmsRejected` when the CMS responds with an error and `CmsUnavailable` without a
- * usable response.
+ * One CMS. Every call throws `CmsRejected` for an error that the CMS sends, `CmsUnavailable` without a usable response.
  *
  * A `CmsRejected` has a kind, the invalid fields by their paths in the CMS record, and `written`: `no` only for an
  * error that the CMS gives before it writes. Two kinds need the CMS's own word, because the sync deletes a record that

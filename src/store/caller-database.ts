@@ -44,6 +44,7 @@ export class CallerDatabase implements VisibleRecords {
 
   /** Images of these records, and of the venues and organizers that these events show: those that are not stored. */
   missingImageIds(ids: readonly number[]): number[] {
+    // `this.numbers` makes `event_link`, `post` and `image` mean the public rows and the caller's (`readingAsCaller`).
     const linked = sql`SELECT l.target_id FROM event_link l
       WHERE l.id IN ${inJson(ids)} AND l.kind IN (${TARGET_KIND.venue}, ${TARGET_KIND.organizer})`;
     return this.numbers(sql`SELECT DISTINCT p.image_id FROM post p

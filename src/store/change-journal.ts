@@ -56,8 +56,8 @@ const MAX_VANISHED = 1000;
 const MAX_EPOCHS = 500;
 
 /**
- * What anonymous callers find in a list, in full: neither hidden nor protected. A venue or organizer that is text
- * inside an event, or belongs to an event of a source, changes with the event.
+ * True for what lists show to anonymous callers in full: not a protected post, nor a hidden event. False for a venue or
+ * organizer whose id says that it is text inside an event, or of a source: it changes with its event.
  */
 const isListedRecord = (record: PostRecord | undefined): boolean =>
   record !== undefined &&
@@ -75,10 +75,7 @@ const timesOf = ({ id, start, end, startUtc, endUtc, timezone, allDay }: EventTi
   return { id, start, end, startUtc, endUtc, timezone, allDay };
 };
 
-/**
- * What a calendar app must know of an event that moves to the trash. No text, because the CMS shows none any more,
- * and nothing that changed with the move.
- */
+/** What a calendar app must know of a trashed event: its times before, and no text, which the CMS shows no more. */
 export const cancelledBy = (event: EventTimes, nowMs: number): CancelledEvent => {
   return { ...timesOf(event), modifiedUtc: formatWallTime(nowMs) };
 };
@@ -199,8 +196,8 @@ export class ChangeJournal {
   }
 
   /**
-   * Seconds by the CMS's clock, as it is now or later. Example: a change of second 151 is noted as of 149. Then a
-   * client would miss it who comes from another gateway, whose scan began at 150.
+   * `nowS` tells the second of the CMS's clock, or a later one. Example of an earlier one: a change of second 151 is
+   * noted as of 149. A client who comes from another gateway, whose scan began at 150, then misses the change.
    */
   setClock(nowS: () => number): void {
     this.#nowS = nowS;
@@ -238,7 +235,7 @@ export class ChangeJournal {
   addGone(kind: Kind, id: number): void {
     if (this.#rowOf(kind, id)) return;
     this.add(kind, id, 'deleted');
-    // Cached responses of `/changes` lack it.
+    // Outdates the cached responses of `/changes`, which lack the entry.
     this.#db.changed();
   }
 
@@ -247,7 +244,7 @@ export class ChangeJournal {
     this.#vanished.set(event.id, timesOf(event));
   }
 
-  /** The event, which a poll found gone, is in the trash. Returns what is cancelled by that: it, or its occurrences. */
+  /** An event that a poll found gone is in the trash. Returns what this cancels: it, or its occurrences. */
   noteTrashed(eventId: number, nowMs: number): number[] {
     const cancelled = [...this.#vanished.values()].filter(({ id }) => seriesIdOf(id) === eventId);
     for (const event of cancelled) {
@@ -272,7 +269,7 @@ export class ChangeJournal {
     if (newest === undefined) return;
     this.#db.run(sql`DELETE FROM change_journal WHERE number <= ${floor}`);
     setState(this.#db, 'journal_floor', String(floor));
-    // The changes of this second may be among the forgotten ones.
+    // Some changes of the second `newest` may be forgotten: from the next second on none is missing.
     setState(this.#db, 'journal_start', String(newest + 1));
   }
 

@@ -59,7 +59,7 @@ export class ChangeBatch {
     this.#nowMs = nowMs;
   }
 
-  /** A post that is not published is never stored: it ends the one that was. */
+  /** Stores a record. A post that is not published is deleted instead. */
   upsert(record: CalendarRecord): void {
     if (isTermRecord(record)) this.#upsertTerm(record);
     else if (record.status === 'publish') this.#upsertPost(record);
@@ -94,7 +94,7 @@ export class ChangeBatch {
     }
   }
 
-  /** False if the post is neither stored nor withheld. No post is both. */
+  /** Deletes a post, which is stored or withheld, never both. False if there is none. */
   #endPost(kind: PostKind, id: number, isTrashed: boolean): boolean {
     const stored = getRecord<PostKind>(this.#db, kind, id);
     const before = stored ?? this.#takeWithheld(kind, id);
@@ -129,7 +129,7 @@ export class ChangeBatch {
     if (before) deleteSourceRow(this.#db, row);
     const after = row.eventJson === null ? undefined : row;
     if (after) insertSourceRow(this.#db, after);
-    // Of a row, an event shows the source, which never changes, and the address.
+    // An event shows a row's source, which never changes, and address: without another event or address nothing is new.
     if (before?.eventId === after?.eventId && before?.url === after?.url) return;
     for (const id of new Set([before?.eventId, after?.eventId])) {
       const post = id === undefined ? undefined : getRecord(this.#db, 'event', id);

@@ -14,11 +14,12 @@ export const searchedText = (folded: string): string => folded.slice(0, MAX_INDE
 
 /**
  * Stores an event's text, or deletes it (undefined). Not by a trigger on `event_text`, nor with INSERT OR REPLACE: they
- * make FTS5 write out each text at once (at a savepoint), so that the index has a segment for every single text.
+ * begin a savepoint, at which FTS5 writes out each text at once, so that the index has a segment for every single text.
  */
 export function setText(db: Database, id: number, folded: string | undefined): void {
   const old = db.get<{ folded: string }>(sql`SELECT folded FROM event_text WHERE id = ${id}`);
   if (old !== undefined) {
+    // FTS5 has to get the very text that it indexed: another one damages the index, and no error tells of it.
     db.run(sql`INSERT INTO event_fts (event_fts, rowid, folded) VALUES ('delete', ${id}, ${old.folded})`);
     db.run(sql`DELETE FROM event_text WHERE id = ${id}`);
   }

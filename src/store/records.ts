@@ -101,7 +101,7 @@ export const missingImageIds = (db: Database, limit: number): number[] =>
       AND NOT EXISTS (SELECT 1 FROM image i WHERE i.id = p.image_id)
     ORDER BY image_id LIMIT ${limit}`);
 
-/** Ids from `from` on, below `to`, that no event links to any more: of text in events, or of sources. */
+/** Ids from `from` on, below `to`, that no event links to: of records that were text in events, or of sources. */
 export const unlinkedIds = (db: Database, kind: TargetKind, from: number, to: number, limit = -1): number[] =>
   db.numbers(sql`
     SELECT id FROM ${tableOf(kind)} t WHERE kind = ${kind} AND id >= ${from} AND id < ${to}
@@ -123,7 +123,7 @@ export const withDescendants = (db: Database, categoryIds: readonly number[]): n
 
 // Ids ascend in this order: the CMS's own, then those of occurrences, of text in events, and of records of sources.
 
-/** Of the CMS's own records of this kind, ascending. */
+/** The ids of the CMS's own records of this kind, ascending. */
 export const ownIds = (db: Database, kind: Kind): number[] =>
   recordIds(db, kind).filter((id) => id < FIRST_OCCURRENCE_ID);
 

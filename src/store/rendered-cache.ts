@@ -22,7 +22,7 @@ interface Entry extends RenderedRecord {
   validAtVersion: number;
 }
 
-/** More of them clear the cache: the initial sync must not pile up a hundred thousand. */
+/** More invalidations than this clear the cache: the initial sync must not pile up a hundred thousand. */
 const MAX_INVALIDATIONS = 20_000;
 
 /** The memory of an entry besides its bytes, and of each thing that it shows. */
@@ -71,13 +71,13 @@ export class RenderedCache {
     return entry;
   }
 
-  /** `record`: what was rendered, read at the current version. `runInTurns` ends a list as soon as that is past. */
+  /** `record`: what was rendered, read at the current version. `runInTurns` ends a list once that is past. */
   set(formKey: string, record: CalendarRecord, rendered: RenderedRecord): void {
     const entry = { ...rendered, dependencies: dependenciesOf(record), validAtVersion: this.#db.version };
     this.#entries.set(entryKey(formKey, record.kind, record.id), entry);
   }
 
-  /** Called in a change's transaction, before `Database.changed` makes 8 of version 7: those of 7 are outdated. */
+  /** Called in a change's transaction, before `Database.changed` makes 8 of version 7: entries of 7 are outdated. */
   invalidate(kind: KindOrImage, id: number): void {
     // Without entries nothing is outdated, by this change either.
     if (this.#invalidatedAt.size >= MAX_INVALIDATIONS) this.clear();

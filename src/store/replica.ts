@@ -57,10 +57,7 @@ export class Replica {
     return this.db.version;
   }
 
-  /**
-   * Applies a change set in one transaction. Returns how many records and images changed: those equal to the
-   * stored ones change nothing, and leave the version alone.
-   */
+  /** Applies changes in one transaction. Returns how many records and images changed: if none, the version stays. */
   apply({ upserts = [], images = [], deletes = [], withheld = [], sourceRows = [], state = {} }: ChangeSet): number {
     const { nowMs = Date.now, onChanged } = this.#options;
     const batch = new ChangeBatch(this.db, this.#isInitialSync ? undefined : this.journal, this.rendered, nowMs);

@@ -90,7 +90,7 @@ function leaveOut({ memory, observe }: SyncContext, { kind, collection }: Collec
 
 /**
  * One page of a list. It may have fewer records than its total says: WordPress counts posts that a plugin hides, and
- * `listInParts` leaves out a record that is too large. Throws what the CMS throws, and as `checkFields`.
+ * `listInParts` leaves out a record that is too large. Throws what the CMS throws, and as `checkAndLearn`.
  */
 export async function readPage(
   context: SyncContext,
@@ -99,7 +99,7 @@ export async function readPage(
   options = visitorOptions(context),
 ): Promise<MarkedPage> {
   const page = await listInParts(context, spec, { view: viewOf(context, spec), ...request }, options);
-  checkFields(context, spec, request.detail, page.records);
+  checkAndLearn(context, spec, request.detail, page.records);
   return page;
 }
 
@@ -110,7 +110,7 @@ export function readAll(
   { detail, ...options }: { detail: Detail; start?: number; concurrency?: number },
 ): AsyncGenerator<NumberedPage> {
   const limit = detail === 'mapped' ? recordsPerPage(spec, context.pageSize) : context.pageSize;
-  // WordPress counts no records on a page after the last one, and all of them at an offset after the last record.
+  // By offset if it can be: after the last record WordPress sends the total 0 for a page, the true one for an offset.
   const at = (page: number) => (spec.storedAs === 'posts' ? { offset: (page - 1) * limit } : { page });
   const read = (page: number) => readPage(context, spec, { order: 'id', detail, limit, ...at(page) });
   return paginate(read, { pageSize: limit, ...options });
@@ -145,8 +145,8 @@ export async function* paginate(
 }
 
 /**
- * One record with the fields that the mapping names. It has no read mark: a hole of a list gets that of the list
- * (`readByIds`), and nothing else is stored. Throws what the CMS throws.
+ * One record with the fields that the mapping names. It has no read mark: `readByIds` gives a hole that of its list,
+ * and other callers do not store the record. Throws what the CMS throws.
  */
 export function readRecord(context: SyncContext, spec: CollectionSpec, id: number): Promise<CmsRecord> {
   context.memory.tally.requests += 1;
@@ -183,7 +183,7 @@ async function readHoles(context: SyncContext, spec: CollectionSpec, ids: readon
   for (const id of holes) {
     try {
       const record = await readRecord(context, spec, id);
-      // A list that leaves out a record with a status of a plugin does not count it: it is no hole.
+      // A record with a plugin's status is no hole: a list that leaves it out does not count it.
       if (record[CMS_STATUS] === undefined) found.push(record);
     } catch (error) {
       // A plugin may deny to anonymous readers that a record exists.
@@ -199,14 +199,15 @@ export function readImages(context: SyncContext, ids: readonly number[]): Promis
 }
 
 /**
- * Throws `CmsUnavailable`, with the names of what is missing, unless every record has
+ * Throws `CmsUnavailable`, with the names of what is missing, unless every record has the fields that are
  *
  *   certain    what the CMS sends of every record: `id`, `modified_gmt`
  *   known      required fields that all records of a page have had before: `meta.start_date`
  *
  * Example: the companion plugin is deactivated, and WordPress no longer sends the key that hides an event.
+ * Then learns further fields from the records (`learnFields`).
  */
-function checkFields(context: SyncContext, spec: CollectionSpec, detail: Detail, records: readonly CmsRecord[]): void {
+function checkAndLearn(context: SyncContext, spec: CollectionSpec, detail: Detail, records: readonly CmsRecord[]) {
   const certain = context.cms.recordForm.certainPaths(spec, detail);
   const known = spec.kind && detail === 'mapped' ? context.memory.kinds[spec.kind].knownFields : undefined;
   for (const record of records) assertHasPaths(context, spec, record, [...certain, ...(known ?? [])]);

@@ -34,7 +34,7 @@ export const recordsPerPage = ({ recordParams }: CollectionSpec, pageSize: numbe
 export const idsPerRequest = (spec: CollectionSpec, pageSize: number): number =>
   spec.dedupe ? Math.ceil(pageSize / ROWS_PER_RECORD) : recordsPerPage(spec, pageSize);
 
-/** Whether the CMS sent it as published. Terms have no status, and a list without it asked for published records. */
+/** True for a published record. One without a status is a term, or of a list that asked for published records. */
 export const isPublished = ({ status }: CmsRecord): boolean => status === undefined || status === 'publish';
 
 /** The id of a CMS record; 0 if it has none. */

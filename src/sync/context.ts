@@ -135,9 +135,9 @@ const newKindMemory = (replica: Replica, kind: Kind) => ({
   /** Stamps of records that are left out because the CMS's response with one alone is too large; until a scan. */
   tooLarge: new Map<number, RecordStamp>(),
   /**
-   * How many the CMS's total has more than the replica, although none is missing. Example: 2, because the total counts
-   * two that a plugin hides, or two rows that repeat records (`dedupe`). By another difference a poll knows that
-   * something is missing. Undefined: the list changed while all ids were compared; the next poll compares them again.
+   * The CMS's total minus the records of the replica, when all ids were last compared. Example: 2, because the total
+   * counts two that a plugin hides, or two rows that repeat records (`dedupe`). If a poll finds another difference,
+   * something is missing. Undefined: the list changed during the comparison, which the next poll repeats.
    */
   extraInTotal: 0 as number | undefined,
   /** Missing records whose deletion waits until the CMS has confirmed it, by id: since when, by `clockMs`. */
@@ -198,11 +198,11 @@ export function loadMemory(replica: Replica, nowMs: number) {
     linksRefreshed: Promise.resolve(),
     /** The number of the latest request for a list or for images, or of the latest `noteChange`. */
     lastReadMark: 0,
-    /** By kind and id: `event 12` -> 9. */
+    /** The latest read mark of each record, by kind and id: `event 12` -> 9. */
     latestMarks: new LRUCache<string, number>({ max: MAX_MARKS }),
-    /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
+    /** The time that the CMS's latest response says; `sentMs`: when it was requested, by `clockMs`. */
     cmsClock: undefined as { timeMs: number; sentMs: number } | undefined,
-    /** With the latest read mark it is sent with each request, so that no cache in front of the CMS answers. */
+    /** Sent with each request, beside the latest read mark: so no cache in front of the CMS knows the request. */
     startedMs: nowMs,
     /** Since the last observed round: also what webhooks, writes and peers cause. */
     tally: { requests: 0, changed: 0, removed: 0 },

@@ -1,5 +1,5 @@
 // Owns how the CMS's records of a collection get into the replica: in small batches, never over something newer, with
-// their occurrences; and how they leave it. A mass deletion waits until lists have left them out for five minutes.
+// their occurrences; and how they leave it. A mass deletion waits until lists have lacked its records for five minutes.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CMS_STATUS, type CmsRecord, type CollectionSpec } from '../cms/port.ts';
@@ -44,7 +44,7 @@ export async function endTurn({ db }: Replica, changed: number): Promise<void> {
 /** Upserts or deletes records, and counts those that differed in `memory.tally`. Resolves with their number. */
 async function apply({ replica, memory }: SyncContext, kind: Kind, changes: ChangeSet): Promise<number> {
   const changed = replica.apply(changes);
-  // Before the next turn: in that a webhook may build the link tables, which must have a venue that came just now.
+  // Before the next turn, in which a webhook may build the link tables: they must have a venue that came just now.
   if (changed > 0) memory.kinds[kind].revision += 1;
   memory.tally[changes.deletes ? 'removed' : 'changed'] += changed;
   await endTurn(replica, changed);
@@ -52,8 +52,8 @@ async function apply({ replica, memory }: SyncContext, kind: Kind, changes: Chan
 }
 
 /**
- * Writes published records into the replica that were requested at `readMark`. They may repeat. A failure leaves
- * the batches before it in the replica. Throws what the CMS throws.
+ * Writes published records into the replica that were requested at `readMark`; of one that comes twice, the last. A
+ * failure leaves the batches before it in the replica. Throws what the CMS throws.
  */
 export async function ingestRecords(
   context: SyncContext,
@@ -103,10 +103,7 @@ const occurrenceDeletes = (ids: readonly number[], isTrashed: boolean): ChangeSe
     deletes: [{ kind: 'event', ids: batch, trashed: new Set(isTrashed ? batch : []) }],
   }));
 
-/**
- * Changes the occurrences of an event, which may be a thousand. If something newer about the series arrives
- * meanwhile, or a change fails, the series is read again.
- */
+/** Changes an event's occurrences. If one fails, or something newer arrives meanwhile, the series is read again. */
 async function applyToSeries(context: SyncContext, eventId: number, readMark: number, changes: readonly ChangeSet[]) {
   const { memory } = context;
   try {
@@ -139,8 +136,8 @@ export async function deleteUnusedEmbedded(context: SyncContext): Promise<void> 
  *   suspended already                   waits on
  *   in the replica, one of too many     waits from now on (`suspendIfMass`)
  *   in the replica, one of a few        is deleted
- *   not in the replica                  passes to `deleteRecords`: a webhook may say only now that an event is in the
- *                                       trash which a poll found gone, so that its calendar file must say CANCELLED
+ *   not in the replica                  passes to `deleteRecords` too: a poll may have deleted event 12, and a webhook
+ *                                       then says that it is in the trash, so that its calendar file says CANCELLED
  *
  * Throws what the CMS throws.
  * @param reason for the log
@@ -162,7 +159,7 @@ export async function refreshRecords(
     const existing = new Set(records.filter(isPublished).map(idOf));
     endSuspension(context, kindMapping.kind, existing);
     missing.push(...slice.filter((id) => !existing.has(id)));
-    // The oldest mark: what was written since the first request stays.
+    // The oldest mark, also for ids of later requests: what was written since the first request stays.
     firstReadMark ||= readMark;
   }
   const { suspended } = context.memory.kinds[kindMapping.kind];
@@ -192,7 +189,7 @@ export async function refreshDirty(context: SyncContext, kindMapping: KindMappin
 }
 
 /**
- * Deletes records that were missing in the response to the request with `readMark`. For each batch, in this order:
+ * Deletes records that were missing in responses to the request with `readMark` or to later ones. For each batch:
  *
  *   1. deletes the occurrences of its events, in batches too: an event may have a thousand
  *   2. leaves out the records that were written since the request
@@ -252,7 +249,7 @@ export function endSuspension({ memory: { kinds } }: SyncContext, kind: Kind, id
  * Resolves with the records to delete now: lists have left them out for five minutes, and a few of them are missing by
  * id too. If one exists, a broken plugin shortens the lists, and all wait again. Throws what the CMS throws.
  */
-export async function confirmedDeletions(context: SyncContext, kindMapping: KindMapping): Promise<number[]> {
+export async function reviewDeletions(context: SyncContext, kindMapping: KindMapping): Promise<number[]> {
   const { memory, clockMs } = context;
   const { suspended } = memory.kinds[kindMapping.kind];
   const due = [...suspended].filter(([, sinceMs]) => clockMs() - sinceMs >= WAIT_MS).map(([id]) => id);
@@ -287,8 +284,8 @@ export async function findExisting(context: SyncContext, spec: CollectionSpec, i
 }
 
 /**
- * True if the CMS itself says that visitors get no such record, or if lists leave it out because of its status, such as
- * `expired` of a plugin, or the gateway because of its size. A list that leaves the record out does not prove that.
+ * True if a list is right to lack this record: because of its status, such as `draft` or a plugin's `expired`; because
+ * the gateway leaves out what is too large; or because the CMS itself says that visitors get no such record.
  */
 async function isMissing(context: SyncContext, spec: CollectionSpec, id: number): Promise<boolean> {
   try {

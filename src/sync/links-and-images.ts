@@ -59,7 +59,7 @@ export async function refreshMissingImages(context: SyncContext): Promise<void> 
   media.completeAtVersion = replica.version;
 }
 
-/** The CMS may show these images by now. Example: one was uploaded to a draft, and an editor publishes the draft. */
+/** Lets these images be asked for again. Example: one was uploaded to a draft, and an editor publishes the draft. */
 export function forgetMissing({ memory }: SyncContext, ids: Iterable<number>): void {
   for (const id of ids) {
     noteChange(memory, 'image', id);

@@ -19,8 +19,8 @@ const LATE_COMMIT_MS = 30_000;
  */
 const SAME_SECOND_MS = 2_000;
 /**
- * Records whose modification lies further ahead are not listed again at every poll. One created now may lie an hour
- * ahead: WordPress takes its publication date from the site's clock, which shows an hour twice in autumn.
+ * Records whose modification lies further ahead are not listed again at every poll. One hour ahead has to be listed:
+ * WordPress dates a new record by the site's clock, which shows an hour twice in autumn. The second hour is reserve.
  */
 const AHEAD_MS = 2 * 3_600_000;
 

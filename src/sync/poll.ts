@@ -8,11 +8,11 @@ import { getImages } from '../store/records.ts';
 import { type PageRequest, readAll, readPage, visitorOptions } from './cms-reader.ts';
 import { logDecision, markDirty, noteChange, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import {
-  confirmedDeletions,
   deleteUnusedEmbedded,
   ingestRecords,
   refreshDirty,
   refreshRecords,
+  reviewDeletions,
   suspensionReasons,
 } from './ingest.ts';
 import {
@@ -40,11 +40,11 @@ export async function poll(context: SyncContext): Promise<string[]> {
     await tryToRead(context, kindMapping.collection, () => pollCollection(context, kindMapping), kindMapping);
   const present = collections.filter(({ collection: name }) => !memory.unreadable.has(name));
   await tryToRead(context, 'media', () => pollMedia(context));
-  // Posts with a term or image that was just found deleted are dirty: the CMS removes it from them without a new date.
+  // Posts that had a term or image which was just found deleted are dirty: the CMS changes them without a new date.
   for (const kindMapping of present) await refreshDirty(context, kindMapping);
   if (!memory.unreadable.has('media')) await tryToRead(context, 'media', () => refreshMissingImages(context));
   for (const kindMapping of present) {
-    const deletableAtOnce = new Set(await confirmedDeletions(context, kindMapping));
+    const deletableAtOnce = new Set(await reviewDeletions(context, kindMapping));
     const options = { reason: 'their deletion is confirmed', deletableAtOnce };
     await refreshRecords(context, kindMapping, [...deletableAtOnce], options);
   }
@@ -65,7 +65,7 @@ export async function refreshSite(context: SyncContext): Promise<void> {
   const site = await cms.site(visitorOptions(context));
   memory.isSiteRead = true;
   if (JSON.stringify(site) === JSON.stringify(memory.site)) return;
-  // Times and addresses of every record depend on them.
+  // The times and addresses of every record depend on the site's facts.
   if (memory.site !== UNKNOWN_SITE) restartScan(memory);
   replica.apply({ state: { [STATE_KEYS.site]: JSON.stringify(site) } });
   memory.site = site;
@@ -81,7 +81,7 @@ async function refreshModified(context: SyncContext, kindMapping: KindMapping): 
   const differing = findDiffering(context, kindMapping, stamps);
   for (const id of differing) recentIds.delete(id);
   await refreshRecords(context, kindMapping, differing, { reason: 'the list of changes differs' });
-  // The last poll may have read them between two edits of one second (`SAME_SECOND_MS`).
+  // The last poll may have read these records between two edits of one second (`SAME_SECOND_MS`).
   await refreshRecords(context, kindMapping, [...recentIds], { reason: 'modified since the last poll began' });
   memory.polled[kindMapping.kind] = cmsTimeMs;
   return total;
@@ -125,7 +125,7 @@ export async function fetchBatch(context: SyncContext, changes: readonly Changed
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
   if (!memory.unreadable.has('media')) await tryToRead(context, 'media', () => refreshMissingImages(context));
-  // As in `poll`: posts with a term or image that was just found deleted.
+  // As in `poll`: posts that had a term or image which was just found deleted.
   for (const kindMapping of collections) await refreshDirty(context, kindMapping);
   await deleteUnusedEmbedded(context);
 }
@@ -145,9 +145,8 @@ function noteNamed(context: SyncContext, kind: Kind, collection: string, changes
 type Fetch = (changes: readonly ChangedRecord[]) => Promise<boolean>;
 
 /**
- * Calls `fetch`, which never rejects, for one batch at a time. Records that are named meanwhile wait, each
- * once, and are the next batch: a burst of webhooks costs the CMS two batches. Resolves with what `fetch`
- * resolves with for the batch that has the records.
+ * Calls `fetch`, which never rejects, for one batch at a time. Records that are named meanwhile wait, each once, and
+ * are the next batch: a burst of webhooks costs two. Resolves with the result of the batch that has the records.
  */
 export function inBatches(fetch: Fetch): Fetch {
   let running: Promise<boolean> = Promise.resolve(true);

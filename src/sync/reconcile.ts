@@ -38,7 +38,7 @@ export async function deleteUnlisted(context: SyncContext, kindMapping: KindMapp
     await refreshRecords(context, kindMapping, unlisted, { reason: 'in no list' });
 }
 
-/** The ids of listed records that differ: neither the replica nor `tooLarge` has the record, or with another time. */
+/** The ids of listed records that differ: the replica and `tooLarge` lack the record, or have it with another time. */
 export function findDiffering(
   { replica, memory }: SyncContext,
   { kind, storedAs }: KindMapping,
@@ -57,11 +57,14 @@ export function findDiffering(
 const heldCount = (context: SyncContext, kindMapping: KindMapping): number =>
   countRecords(context, kindMapping) - context.memory.kinds[kindMapping.kind].suspended.size;
 
-/** Those that `heldCount` counts, ascending. */
+/** The ids of the records that `heldCount` counts, ascending. */
 const heldIds = ({ replica, memory }: SyncContext, { kind }: KindMapping): number[] =>
   ownIds(replica.db, kind).filter((id) => !memory.kinds[kind].suspended.has(id));
 
-/** What appears without a new `modified` is mostly the newest by id or publication date. Resolves with the total. */
+/**
+ * Fetches the newest records by id and by date: what appears without a new `modified` is mostly one of these. Resolves
+ * with the total.
+ */
 async function refreshNewest(context: SyncContext, kindMapping: KindMapping): Promise<number> {
   let total = 0;
   for (const order of ['-id', '-date'] as const) {

@@ -44,8 +44,8 @@ export async function runInitialSync(context: SyncContext): Promise<string[]> {
 }
 
 /**
- * A collection that the site removes or closes while it is read must not be served in part, and a site without events
- * for visitors must not be served as an empty calendar.
+ * Copies a collection, or leaves it out if it cannot be read. Throws if the site removed or closed it after some pages,
+ * which must not be served as all; and for events, without which the calendar would look empty.
  */
 async function copyUnlessAbsent(context: SyncContext, kindMapping: KindMapping): Promise<void> {
   const { initialSync } = context.memory;

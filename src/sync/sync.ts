@@ -148,7 +148,7 @@ export class Sync {
     const withheld = records.flatMap(({ kind, id }) =>
       kind === 'image' || !isPostKind(kind) ? [] : [{ kind, id: seriesIdOf(id) }],
     );
-    // One that was read in time is withheld too, and then read again.
+    // A record that was read in time is withheld too, and then read again.
     for (const { kind, id } of withheld) memory.kinds[kind].dirty.add(id);
     try {
       replica.apply({ withheld });
@@ -164,8 +164,8 @@ export class Sync {
   }
 
   /**
-   * As `fetchChanged`, for what another gateway has told. Also notes in the journal what is gone: the event that a
-   * client saw there may have been created and deleted between two polls of this gateway.
+   * As `fetchChanged`, for what another gateway has told. Also notes in the journal what is gone: an event which a
+   * client saw at the other gateway may have been created and deleted between two polls of this one.
    */
   async fetchPeerChanges(changes: readonly ChangedRecord[]): Promise<boolean> {
     const isFetched = changes.length === 0 || (await this.fetchChanged(changes));
@@ -187,10 +187,7 @@ export class Sync {
     return true;
   }
 
-  /**
-   * Throws `CmsUnavailable` `incomplete` if a CMS record lacks fields that records of its kind have.
-   * `isWritten`: it is the response to a write.
-   */
+  /** As `assertHasFields` of cms-reader.ts. */
   assertHasFields(kind: Kind, record: CmsRecord, isWritten = false): void {
     assertHasFields(this.#context, kind, record, isWritten);
   }
@@ -205,7 +202,7 @@ export class Sync {
     return this.#context.memory.linkTables;
   }
 
-  /** Refreshes them, for a venue or organizer that was just created. Throws `CmsUnavailable` and `CmsRejected`. */
+  /** Refreshes the tables, as for a venue that was just created. Throws `CmsUnavailable` and `CmsRejected`. */
   refreshLinkTables(): Promise<void> {
     return refreshLinkTables(this.#context);
   }
@@ -215,7 +212,7 @@ export class Sync {
     return Math.max(0, this.#intervalMs() * PERIOD_FRACTION - durationMs);
   }
 
-  /** The pause follows from it, and the lease of a cluster. */
+  /** The pause between polls and the lease of a cluster follow from this. */
   #intervalMs(): number {
     return this.#options.intervalMs;
   }
@@ -276,7 +273,7 @@ export class Sync {
       await fetchBatch(this.#context, changes);
       return true;
     } catch {
-      // A poll fetches the records, and reports the failure if it lasts. Its retries have delays of their own.
+      // A poll fetches the records, and reports the failure if it lasts. After a failed poll, the loop itself retries.
       if (this.state().failures === 0) void this.#loop.pollNow();
       return false;
     }

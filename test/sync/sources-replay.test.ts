@@ -56,7 +56,7 @@ describe('recorded events of The Events Calendar, served by a gateway whose sour
     site = await startEventsSite();
     gateway = await startGateway({ cms: createFakeCms(Date.now), service: CREDENTIALS.admin });
     sources = new Sources({
-      sources: [{ name: 'theatre', events: site.address, source: site.reader() }],
+      sources: [{ name: 'theatre', events: site.address, reader: site.reader() }],
       replica: gateway.replica,
       site: () => gateway.sync.site(),
       whenComplete: () => gateway.sync.whenComplete(),

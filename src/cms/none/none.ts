@@ -19,7 +19,7 @@ export const siteWithoutCms = (config: Config): Site => ({
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
 });
 
-/** @param wereSourcesTried the initial sync waits for them, not they for it: an empty calendar would look complete */
+/** @param wereSourcesTried until then the initial sync waits in `site`: it would call an empty calendar complete */
 export function createNoCms(site: Site, wereSourcesTried: () => boolean): Cms {
   const findNothing = async () => undefined;
   const refuse = async () => {

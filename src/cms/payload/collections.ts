@@ -62,9 +62,11 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
 
     async list(spec, request, callOptions = {}) {
       const isPosts = isPostCollection(spec);
-      // Refused here: Payload refuses no list, and would only leave out the drafts that the caller may not read.
+      // Payload refuses no list: it leaves out the drafts that the caller may not read. Refused here are the view
+      // `editor`, to a caller who may not edit, and statuses that the request names, to a caller without credentials.
       const asksAnonymously = request.statuses !== undefined && callOptions.credentials === undefined;
       if (isPosts && (request.view === 'editor' || asksAnonymously)) await accounts.assertMayEdit(spec, callOptions);
+      // Terms have neither drafts nor a trash: `any` sets no condition.
       const plan = isPosts
         ? listQuery(ids, spec, request, await featuresOf(spec, callOptions))
         : listQuery(ids, spec, { ...request, statuses: 'any' }, NO_FEATURES);
@@ -89,7 +91,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
         const isMissing = error instanceof CmsRejected && error.status === 404;
         const mayBeEditor = !isEditor && isPostCollection(spec) && callOptions.credentials !== undefined;
         if (!isMissing || !mayBeEditor) throw error;
-        // An editor finds a trashed record in any view. Payload finds it only with `trash`, as in the view of editors.
+        // An editor finds a trashed record in any view. Payload needs `trash` for that, which the view `editor` sends.
         const asEditor = { view: 'editor', ...(detail && { detail }) } as const;
         const record = await collections.read(spec, id, asEditor, callOptions).catch(ifRejected(() => undefined));
         if (!record) throw error;

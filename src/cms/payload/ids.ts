@@ -35,7 +35,7 @@ export function createIds(map?: IdMap) {
   return {
     /** True if the site's ids are texts, as far as is known. Their order says nothing about the time of the create. */
     areTexts: (): boolean => map?.isUsed() ?? false,
-    /** Undefined for a value that is not an id. */
+    /** Undefined for a value that is not an id. A text that is new gets the next number of the id map. */
     toGateway(space: IdSpace, cmsId: unknown): number | undefined {
       if (isInteger(cmsId)) return cmsId + (OFFSETS[space] ?? 0);
       if (typeof cmsId !== 'string' || !TEXT_ID.test(cmsId)) return undefined;

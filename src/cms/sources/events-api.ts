@@ -41,6 +41,7 @@ export function createEventsSource(
     return getPublic(urlOf(site, page, nowMs()), { headers, ...limits });
   }
 
+  /** A new page shows too: what was the last page now has a `next_rest_url`, and so another ETag. */
   async function areUnchanged(etags: string[], signal: AbortSignal): Promise<boolean> {
     for (const [index, etag] of etags.entries())
       if ((await get(index + 1, signal, { 'if-none-match': etag })).status !== 304) return false;
@@ -69,7 +70,7 @@ export function createEventsSource(
       const pages: Awaited<ReturnType<typeof readPage>>[] = [];
       const events = new Map<string, source.SourceEvent>();
       const seen = new Set<string>();
-      let isCutOff = false;
+      let isRepeating = false;
       for (let number = 1, hasNext = true; hasNext; number += 1) {
         const bytes = pages.reduce((sum, { size }) => sum + size, 0);
         if (bytes >= source.MAX_SOURCE_BYTES || events.size >= source.MAX_SOURCE_EVENTS) {
@@ -80,8 +81,8 @@ export function createEventsSource(
         pages.push(page);
         for (const event of page.events) if (!events.has(event.key)) events.set(event.key, event);
         // A cache that ignores `page` in an address answers with the same events for ever.
-        isCutOff = page.hasNext && page.ids.every((id) => seen.has(id));
-        hasNext = page.hasNext && !isCutOff;
+        isRepeating = page.hasNext && page.ids.every((id) => seen.has(id));
+        hasNext = page.hasNext && !isRepeating;
         for (const id of page.ids) seen.add(id);
       }
       // The list changed between two pages: an event may have moved to a page that was read before.
@@ -89,7 +90,7 @@ export function createEventsSource(
       const hasMoved = ids.length > new Set(ids).size || new Set(pages.map(({ total }) => total)).size > 1;
       const etags = pages.map(({ etag }) => etag);
       const validators = etags.includes('') ? {} : { etag: etags.join('\n') };
-      return { events: [...events.values()], remarks, isPartial: isCutOff || hasMoved, validators };
+      return { events: [...events.values()], remarks, isPartial: isRepeating || hasMoved, validators };
     },
   };
 }

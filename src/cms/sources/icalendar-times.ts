@@ -106,10 +106,11 @@ export function endOf(component: Component, first: Moment, start: Moment, contex
 
 export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
   const timezone = start.zone || context.zone;
-  // Not made of `endUtc`, which `formatWallTime` cuts: 9999-12-31 23:59:59 in New York is in the year 10000 in UTC.
-  // `min`: `Date` cannot hold DURATION:PT2400000000H. A day after 9999 is cut to the end of 9999 in every zone.
-  const local = (epochMs: number) =>
-    formatWallTime(zones.epochToWallMs(Math.min(epochMs, LATEST_MS + DAY_MS), zones.zoneOrUtc(timezone)));
+  const zone = zones.zoneOrUtc(timezone);
+  // DURATION:PT2400000000H ends later than `Date` can tell. Here it ends a day after 9999, which in every zone is late
+  // enough: `formatWallTime` makes 9999-12-31 23:59:59 of each later time.
+  const local = (epochMs: number) => formatWallTime(zones.epochToWallMs(Math.min(epochMs, LATEST_MS + DAY_MS), zone));
+  // `end` is not made of `endUtc`: when 9999 ends in UTC, it is still 19:00 in New York.
   const [startUtc, endUtc] = [formatWallTime(start.epochMs), formatWallTime(endMs)];
   return { start: local(start.epochMs), end: local(endMs), startUtc, endUtc, timezone, allDay: start.isDate };
 }
@@ -160,8 +161,7 @@ async function addStartsOfRule(starts: Map<number, Moment>, line: string, first:
 }
 
 /**
- * The start that an RDATE names, or an EXDATE of a series of whole days; any other EXDATE `startsOf` takes as it is. In
- * a calendar of Berlin:
+ * The start that an RDATE names, or in a series of whole days an EXDATE. In a calendar of Berlin:
  *
  *   value                              of whole days    with DTSTART;TZID=America/New_York:20270501T190000
  *   VALUE=DATE:20270510                May 10           May 10, 19:00 in New York

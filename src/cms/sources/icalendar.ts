@@ -75,12 +75,14 @@ interface UidGroup extends times.TimeContext {
   remarks: source.Remark[];
 }
 
-/** A component of a UID: the event or series itself, or a change of one instance or of all from one on. */
+/** A component of a UID: a master (the event or series itself), or a change of one instance or of all from one on. */
 interface UidPart {
   component: Component;
-  /** Its start. Of a change its RECURRENCE-ID: if that is a day, `takeChange` puts the start of the instance here. */
-  instance: times.Moment;
-  /** Undefined: the component is private, or its DTSTART cannot be read. */
+  /** Of a master its DTSTART. Of a change its RECURRENCE-ID, which may be a day although the series has times. */
+  named: times.Moment;
+  /** Of a change: the instance that has claimed it (`claimChange`). */
+  claimed?: times.Moment;
+  /** Its DTSTART. Undefined: the component is private, or a change whose DTSTART cannot be read. */
   start?: times.Moment;
   /** Read once an instance is in the window. */
   content?: Awaited<ReturnType<typeof readContent>>;
@@ -120,88 +122,86 @@ async function readGroup(group: UidGroup, components: readonly Component[]): Pro
   // Of two events of one UID each has its start in its key, also while the start of the other cannot be read.
   const hasOthers = components.filter((component) => !isChange(component)).length > 1;
   for (const master of masters.values()) await attempt(group, () => addInstances(group, master, hasOthers));
-  // Last: by now each change knows its instance. It may also be of one that no series here has.
+  // Last: by now `claimChange` has found the instances. A change of an instance that no series here has is added too.
   for (const change of changes.values())
-    if (change.start) await attempt(group, () => add(group, change, change.start!, change.instance));
+    if (change.start) await attempt(group, () => add(group, change, change.start!, instanceOf(change)));
 }
 
 /** Of two parts of one instance the last counts. A change without a start is no event, nor is what it changes. */
 function addPart(group: UidGroup, component: Component): void {
   const { uid, masters, changes, remarks } = group;
   const found = isChange(component) ? changes : masters;
-  const instance = times.momentOf(component, isChange(component) ? 'recurrence-id' : 'dtstart', group);
-  const name = times.instanceName(instance);
+  const named = times.momentOf(component, isChange(component) ? 'recurrence-id' : 'dtstart', group);
+  const name = times.instanceName(named);
   if (found.has(name)) source.addRemark(remarks, 'the same UID and start as another: the last one counts', uid);
-  const part: UidPart = { component, instance };
+  const part: UidPart = { component, named };
   found.set(name, part);
   if (/^(private|confidential)$/i.test(textOf(component, 'class'))) throw new Error('private');
   part.start = times.momentOf(component, 'dtstart', group);
 }
 
 /**
- * Adds the instances of an event or series. Of the instance at 20270519T160000Z, with these changes of its UID:
+ * Adds the instances of an event or series. Of the one at 20270519T160000Z it adds, if the changes of the UID are
  *
- *   RECURRENCE-ID:20270519T160000Z             nothing: `readGroup` adds the change
- *   RECURRENCE-ID;VALUE=DATE:20270519          the same, if it is the first instance of that day (`takeChange`)
- *   none, or of other instances                the master
- *   RECURRENCE-ID;RANGE=THISANDFUTURE:20270512T160000Z
- *     and DTSTART:20270513T170000Z             the change, at 20270520T170000Z
- *     and CLASS:PRIVATE, or no DTSTART         nothing, with a remark
+ *   of 20270519T160000Z                                    nothing: `readGroup` adds the change
+ *   of the day 20270519                                    nothing either, if this is the first instance of that day
+ *   none, or of other instances                            the master
+ *   of all from 20270512T160000Z on, to 20270513T170000Z   the change, at 20270520T170000Z
+ *   the same, but private or without a readable DTSTART    nothing, with a remark
  */
 async function addInstances(group: UidGroup, master: UidPart, hasOthers: boolean): Promise<void> {
   const { uid, changes, remarks } = group;
-  const { component, instance: first } = master;
+  const { component, named: first } = master;
   const isSeries = times.isSeries(component);
   const rangeChanges = [...changes.values()].filter(isOfLaterToo);
-  rangeChanges.sort((a, b) => a.instance.epochMs - b.instance.epochMs);
+  rangeChanges.sort((a, b) => instanceOf(a).epochMs - instanceOf(b).epochMs);
   for await (const start of isSeries ? times.startsOf(component, first, group) : [first]) {
-    if (takeChange(start, changes)) continue;
-    const rangeChange = rangeChanges.findLast(({ instance }) => instance.epochMs < start.epochMs);
-    const moved = rangeChange && movedBy(rangeChange, start);
+    if (claimChange(start, changes)) continue;
+    const rangeChange = rangeChanges.findLast((change) => instanceOf(change).epochMs < start.epochMs);
+    const moved = rangeChange?.start && movedLikewise(start, instanceOf(rangeChange), rangeChange.start);
     if (!rangeChange) await add(group, master, start, isSeries || hasOthers ? start : undefined);
     else if (moved) await add(group, rangeChange, moved, start);
     else source.addRemark(remarks, 'after a change of all later instances', uid);
   }
 }
 
-/** Adds an instance if it is in the window. Single events may be later. `named`: the start in its key, if one is. */
-async function add(group: UidGroup, part: UidPart, start: times.Moment, named?: times.Moment): Promise<void> {
+/** Adds an instance if it is in the window. Single events may be later. `inKey`: the start in its key, if one is. */
+async function add(group: UidGroup, part: UidPart, start: times.Moment, inKey?: times.Moment): Promise<void> {
   const { uid, events, remarks } = group;
   const { component } = part;
   const endMs = times.endOf(component, part.start!, start, group);
   const isOfSeries = times.isSeries(component) || isChange(component);
   if ((isOfSeries && start.epochMs > group.toMs) || endMs < group.fromMs) return;
   part.content ??= await readContent(component);
-  const key = named ? `${uid}/${times.instanceName(named)}` : uid;
+  const key = inKey ? `${uid}/${times.instanceName(inKey)}` : uid;
   if (part.content.title === '') source.addRemark(remarks, 'no title', uid);
   else if (events.size >= source.MAX_SOURCE_EVENTS) source.addRemark(remarks, 'more than 20,000 events', key);
   else events.set(key, { key, uid, ...part.content, ...times.eventTimes(start, endMs, group) });
 }
 
 const isChange = ({ lines }: Component): boolean => lines.has('recurrence-id');
+const instanceOf = ({ claimed, named }: UidPart): times.Moment => claimed ?? named;
 
-/** The change of this instance: its RECURRENCE-ID is the time, or the day of which this is the first instance. */
-function takeChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>): UidPart | undefined {
+/** Claims for the instance at `start` the change whose RECURRENCE-ID is that time or day. False: there is none. */
+function claimChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>): boolean {
   const ofDay = changes.get(times.dayName(start.wallMs));
-  const change = changes.get(times.instanceName(start)) ?? (ofDay?.instance.isDate ? ofDay : undefined);
-  // The change is of this instance from now on: no later one of the day takes it, and its event's key has the time.
-  if (change) change.instance = start;
-  return change;
+  // The first instance of a day claims the change of the day, which is then of a time: no later instance gets it.
+  const change = changes.get(times.instanceName(start)) ?? (ofDay && instanceOf(ofDay).isDate ? ofDay : undefined);
+  if (change) change.claimed = start;
+  return change !== undefined;
 }
 
 /**
- * An instance after a change of all later ones is as far from its time as the changed instance is. Undefined: the
- * change cannot be read, or its RECURRENCE-ID is a day on which the series has no instance.
+ * Moves `later` as a change of all later instances has moved one of them: `from` its time, `to` another. Undefined: one
+ * of `from` and `later` is a day and the other a time, so that no instance of the series has claimed the change.
  */
-function movedBy({ instance, start }: UidPart, { wallMs, zone, isDate }: times.Moment): times.Moment | undefined {
-  // In a series of days, a RECURRENCE-ID that is a time names no instance. In a series of times, neither does one that
-  // is still a day: the series has no instance on that day, or `takeChange` would have put the instance's start here.
-  if (start === undefined || instance.isDate !== isDate) return undefined;
-  const shiftMs = start.isDate ? start.wallMs - instance.wallMs : start.epochMs - instance.epochMs;
-  return times.momentAt(wallMs + shiftMs, { zone, isDate: start.isDate });
+function movedLikewise(later: times.Moment, from: times.Moment, to: times.Moment): times.Moment | undefined {
+  if (from.isDate !== later.isDate) return undefined;
+  const shiftMs = to.isDate ? to.wallMs - from.wallMs : to.epochMs - from.epochMs;
+  return times.momentAt(later.wallMs + shiftMs, { zone: later.zone, isDate: to.isDate });
 }
 
-/** RECURRENCE-ID;RANGE=THISANDFUTURE: what it says of its instance is so of all later ones, too. */
+/** RECURRENCE-ID;RANGE=THISANDFUTURE: a change of its instance and of all later ones. */
 const isOfLaterToo = ({ component }: UidPart): boolean =>
   /^[^:]*;range="?thisandfuture/i.test(component.lines.get('recurrence-id')![0]!);
 

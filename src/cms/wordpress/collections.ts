@@ -187,7 +187,7 @@ export async function sendUpdate(call: RestCall, route: string, body: CmsRecord,
     const sent = body[ACF];
     const isRefused = error instanceof CmsRejected && error.written === 'no' && error.fields.includes(ACF);
     if (!isRefused || !isObject(sent)) throw error;
-    // Which field groups a record has may depend on the record.
+    // Of this record, not of the collection: which field groups a record has may depend on it.
     const { schema } = objectOf(await call('OPTIONS', route, {}, options));
     const rules = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[ACF]);
     const query = { context: 'edit', _fields: ACF };
@@ -217,7 +217,7 @@ function withRequired(sent: CmsRecord, stored: CmsRecord, schema: CmsRecord): Cm
  * `{"_acf_field_key_map": {"start": "(none)"}}` tells the plugin to look for the field `start` under a key that none
  * has: it accepts the value, and stores nothing (`update_fields` of version 6.8.0, and of Secure Custom Fields). What
  * an editor has changed since the value was read then stays. A version without the map would store the value as read,
- * as every version does with those inside a group, which have no place in the map.
+ * as every version does with values inside a group, which have no place in the map.
  */
 function notToBeStored(sent: CmsRecord, completed: CmsRecord): CmsRecord {
   const added = Object.keys(completed).filter((name) => !Object.hasOwn(sent, name));

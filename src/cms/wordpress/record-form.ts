@@ -63,12 +63,12 @@ export const gatewayId = (spec: CollectionSpec, cmsId: number | string): number 
 
 export const cmsIdOf = (spec: CollectionSpec, id: number): number => id - idOffset(spec);
 
-/** Changes the record itself, which nobody else has. */
+/** Gives a record the gateway's id, status and modification time. Changes the record itself, which nobody else has. */
 export function normalize(spec: CollectionSpec, record: CmsRecord): CmsRecord {
   const { id, status, modified_gmt: modified } = record;
   if (typeof id === 'number') record.id = gatewayId(spec, id);
   if (typeof modified === 'string') record.modifiedUtc = isoToWall(modified);
-  // WordPress hides records with a plugin's own status from anonymous lists.
+  // A plugin's own status, such as `expired`: see `CMS_STATUS`.
   if (typeof status === 'string' && settingsOf(spec).statuses?.includes(status) && !CORE_STATUSES.has(status)) {
     record.status = 'publish';
     record[CMS_STATUS] = status;

@@ -15,8 +15,8 @@ interface Meaning {
 const EARLY = { isEarly: true } as const;
 
 /**
- * By WordPress's own error codes. Not early is an error of storing a post's image, terms or meta: a create inserts the
- * post first, and it stays. Nor is a code that plugins use too: one may send `rest_forbidden` after the insert.
+ * By WordPress's own error codes. Not early: an error of storing a post's image, terms or meta, since a create inserts
+ * the post before; and a code that plugins use too, such as `rest_forbidden`, which may come after the insert.
  */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   rest_post_invalid_id: { kind: 'not-found' },

@@ -47,7 +47,7 @@ export function recordsOf({ json, status }: CmsResponse): CmsRecord[] {
 /** Converts a route such as `wp/v2/posts` into the path and query of a request. */
 type RouteResolver = (route: string) => { path: string; query: Query };
 
-/** `index.php?rest_route=` is there on every site: with plain permalinks alone, and if the prefix is not `wp-json`. */
+/** Finds the API: on any site at `index.php?rest_route=`, with plain permalinks or another prefix only there. */
 async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
   const site = `${url.pathname.replace(/\/(wp-json\/?)?$/, '')}/`;
   const candidates = [`${site}wp-json/`, `${site}index.php?rest_route=/`, `${site}?rest_route=/`];

@@ -116,10 +116,7 @@ const incomplete = (missing: string): CmsUnavailable =>
 const isIgnored = (error: unknown, credentials: string | undefined): error is CmsRejected =>
   error instanceof CmsRejected && error.code === 'rest_not_logged_in' && readLogin(credentials ?? '')?.kind === 'token';
 
-/**
- * The zone of a site that has an offset in hours instead of a named zone, as The Events Calendar stores it in events:
- * `5.5` is `UTC+5.5`. Its editor does not know `+05:30`.
- */
+/** A site's offset in hours as a zone, in the form that the editor of The Events Calendar knows: `5.5` is `UTC+5.5`. */
 export const formatUtcOffset = (hours: number): string => `UTC${hours < 0 ? '' : '+'}${hours}`;
 
 /** The post type or taxonomy with this `rest_base`. */
@@ -132,7 +129,7 @@ async function findType(call: RestCall, collection: string, query: Query, option
   return undefined;
 }
 
-/** Reads them from the schema in the collection's `OPTIONS`. */
+/** Reads the writable fields from the schema in the collection's `OPTIONS`. */
 async function readWritableFields(call: RestCall, collection: string, options: CallOptions | undefined) {
   const { json } = await call('OPTIONS', `wp/v2/${collection}`, {}, options);
   // WordPress responds to OPTIONS of a missing route with 200 and no description.
@@ -148,10 +145,11 @@ async function readWritableFields(call: RestCall, collection: string, options: C
 }
 
 /**
+ *     YW5uYTpzZWNyZXQ= (no scheme)             undefined: PHP or WordPress ignores it
+ *     Bearer abc                               a token, as of a plugin for JSON Web Tokens
+ *     Basic YW5uYTo= (anna:)                   undefined: PHP or WordPress ignores it
  *     Basic YW5uYTpzZWNyZXQ= (anna:secret)     a password of anna
  *     Basic YW5uYTpzZWNyZXQ (no `=`)           a password without a user: PHP decodes leniently, others may not
- *     Basic YW5uYTo= (anna:); no scheme        undefined: WordPress ignores it, or PHP drops it
- *     Bearer abc                               a token, as of a plugin for JSON Web Tokens
  */
 export function readLogin(authorization: string): Login | undefined {
   const [, scheme = '', sent] = /^([A-Za-z][\w-]*)\s+(\S.*)$/.exec(authorization) ?? [];
@@ -183,7 +181,7 @@ export const UPLOAD = 'upload_files';
 /** WordPress's own tags name a capability that no role has: its `map_meta_cap` converts it. */
 const MAPPED: Readonly<Record<string, string>> = { manage_post_tags: 'manage_categories' };
 
-/** WordPress always names these of a post type, and this one of a taxonomy. The others only with `map_meta_cap`. */
+/** Capabilities that WordPress always names of a post type, and of a taxonomy. Others only with `map_meta_cap`. */
 const NAMED_OF_POSTS = ['edit_posts', 'edit_others_posts', 'publish_posts', 'read_private_posts'];
 const NAMED_OF_TERMS = 'manage_terms';
 

@@ -58,7 +58,7 @@ export async function combine(pass: Pass): Promise<void> {
 /** The id of an event in the replica. */
 export const ownIdOf = (source: string, key: string): number => derivedId('event', source, key);
 
-/** The source has these events no more. The pass that follows deletes venues, terms and images that only they had. */
+/** Changes that delete events of a source. The next pass deletes the venues, terms and images that only they had. */
 export function* forgetting(source: string, keys: readonly string[]): Generator<ChangeSet> {
   for (const batch of batchesOf(keys, BATCH_SIZE)) {
     const ids = batch.map((key) => ownIdOf(source, key));
@@ -121,9 +121,9 @@ function sourceEvent({ source, ownId: id, eventJson }: SourceRow, shared: Readon
 }
 
 /**
- * The site's own public events of this start. They are looked up by the wall time of one of `events`, because the table
- * has no UTC; of those found, `startUtc` decides. So one at 12:00 in New York is not found for one at 18:00 in Berlin,
- * unless the site's plugin lists all events by the site's clock: then both are looked up by that.
+ * The site's own public events of this start. The table has no UTC: so looks up the wall times of `events`, and keeps
+ * what starts at `startUtc`. An event at 12:00 in New York is not found for a source's event at 18:00 in Berlin, unless
+ * the site's plugin lists all events by the site's clock: then the site's wall time is looked up.
  */
 function siteEventsAt({ db, site }: Pass, startUtc: string, events: readonly Comparable[]): Comparable[] {
   const isListedBySite = site.settings?.timezoneMode === 'site';

@@ -17,7 +17,6 @@ import {
   type Site,
   type TermKind,
   type TermRecord,
-  type VenueRecord,
 } from '../../model/records.ts';
 import type { Database } from '../../store/database.ts';
 import { termIdByName, termIdBySlug } from '../../store/records.ts';
@@ -62,7 +61,7 @@ export class SourceRecords {
   add({ source, ownId: id, noticed, eventJson }: SourceRow, always: readonly string[]): void {
     if (!this.#claim(id)) return;
     const event = JSON.parse(eventJson) as SourceEvent;
-    // What the record has in another form, or not at all, is taken out of `shared`.
+    // `shared` is stored as the source has it. What the record has in another form, or not at all, is taken out.
     const { key, uid, createdUtc, modifiedUtc, image, venue, organizers, categories, tags = [], ...shared } = event;
     const names = [...always.map(escapeMarkup), ...categories];
     const fields: Partial<EventRecord> = {
@@ -77,7 +76,7 @@ export class SourceRecords {
       venues: venue ? [this.#linkedOf('venue', source, venue)] : [],
       organizers: organizers.map((each) => this.#linkedOf('organizer', source, each)),
     };
-    // The empty record has each property of the type, among them `status`, which is `publish`.
+    // The empty record has each property of an event, which its type does not tell: `status` too, which is `publish`.
     const record = { ...emptyRecord('event', id), ...fields } as unknown as EventRecord;
     setListedTimes(record, this.#site);
     record.searchText = searchTextOf('event', { ...record });
@@ -100,7 +99,7 @@ export class SourceRecords {
     const region = isVenue(said) ? { stateprovince: said.state || said.province || '' } : {};
     const named = { title, slug: slugFor(title, id) };
     const record = { ...emptyRecord(kind, id), ...fields, ...region, ...named, ...NO_RECORD_TIMES };
-    this.#upserts.push({ ...record, searchText: searchTextOf(kind, record) } as unknown as VenueRecord);
+    this.#upserts.push({ ...record, searchText: searchTextOf(kind, record) } as unknown as CalendarRecord);
     return id;
   }
 

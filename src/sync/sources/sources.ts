@@ -25,7 +25,7 @@ import { batchesOf, endTurn } from '../ingest.ts';
 import { PollLoop } from '../poll-loop.ts';
 import { BATCH_SIZE, combine, forgetting, ownIdOf } from './combine.ts';
 
-export type NamedSource = SourceSettings & { source: Source };
+export type NamedSource = SourceSettings & { reader: Source };
 
 interface SourcesOptions {
   /** Of two events that are the same, that of the earlier source is shown. */
@@ -138,7 +138,7 @@ export class Sources {
       // A doubted source is read in full: a 304 would say nothing of the answer that was not believed.
       const previous = state.isDoubted ? undefined : this.#saved(named)?.validators;
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
-      const snapshot = await named.source.read(previous, signal);
+      const snapshot = await named.reader.read(previous, signal);
       // Nothing changed since the answer that was saved: it is saved again, with the present time.
       if (snapshot === undefined) this.#save(named, this.#saved(named)!);
       else problem = await this.#work.execute(() => this.#storeUnlessDoubted(state, snapshot));

@@ -69,7 +69,7 @@ describe('sources', () => {
     const stubs: Record<string, StubSource> = { library, theatre };
     sources = new Sources({
       sources: names.map((name) => ({
-        ...{ name, events: `https://${name}.example/secret`, merge, source: stubs[name]! },
+        ...{ name, events: `https://${name}.example/secret`, merge, reader: stubs[name]! },
         categories: name === 'library' ? ['Reading & Talks'] : [],
       })),
       replica: gateway.replica,
@@ -133,10 +133,10 @@ describe('sources', () => {
   it('are read five at a time', async () => {
     await sources.stop();
     const answers: (() => void)[] = [];
-    const source = {
+    const reader = {
       read: () => new Promise<undefined>((resolve) => void answers.push(() => resolve(undefined))),
     };
-    const slow = { events: '', source };
+    const slow = { events: '', reader };
     sources = new Sources({
       sources: ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ name, ...slow })),
       replica: gateway.replica,
