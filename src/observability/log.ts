@@ -33,7 +33,10 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
   ],
   'sync-progress': ({ collection, done, total }) => ['info', `initial sync of ${collection}: ${done} of ${total}`],
   'sync-decision': ({ collection, decision }) => ['debug', `${collection}: ${decision}`],
-  'sync-round': ({ changed, removed }) => ['debug', `polled the CMS: ${changed} changed, ${removed} deleted`],
+  'sync-round': ({ isPoll, changed, removed }) => [
+    'debug',
+    `${isPoll ? 'polled' : 'scanned'} the CMS: ${changed} changed, ${removed} deleted`,
+  ],
   'source-read': ({ source, events, problem }) => [
     problem === undefined ? 'info' : 'warn',
     `source ${source}: ${problem ?? `${events} events`}`,

@@ -50,9 +50,9 @@ export function createMetrics(nowMs: () => number = Date.now) {
       if (isLive) caughtUpMs = nowMs();
       for (const state of REPLICA_STATES) metrics.replicaState.set({ state }, Number(state === to));
     },
-    'sync-round'({ durationMs, changed, removed }) {
+    'sync-round'({ isPoll, durationMs, changed, removed }) {
       // A poll that failed has ended the state `live` by now.
-      if (isLive) caughtUpMs = nowMs();
+      if (isPoll && isLive) caughtUpMs = nowMs();
       metrics.polls.observe(durationMs / 1000);
       metrics.syncChanged.inc(changed + removed);
     },

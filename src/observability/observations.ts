@@ -40,8 +40,11 @@ export type Observation =
   | { type: 'sync-progress'; collection: string; done: number; total: number }
   /** Why the sync did something with records, and the values that led to it: for the log at level debug. */
   | { type: 'sync-decision'; collection: string; decision: string; values: object }
-  /** A round of the sync's loop. The counts are since the round before: also of what webhooks and writes caused. */
-  | { type: 'sync-round'; requests: number; changed: number; removed: number; durationMs: number }
+  /**
+   * A round of the sync's loop; `isPoll` is false if another gateway polled, and this one only scanned. The counts are
+   * since the round before: also of what webhooks and writes caused.
+   */
+  | { type: 'sync-round'; isPoll: boolean; requests: number; changed: number; removed: number; durationMs: number }
   /** A source was read; `problem`: why its events may be out of date. `events`: those that the gateway has of it. */
   | { type: 'source-read'; source: string; events: number; problem: string | undefined; durationMs: number }
   /** The replica's file was unusable: the gateway renamed it to `file` and started a new replica. */

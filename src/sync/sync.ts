@@ -237,7 +237,7 @@ export class Sync {
       isCurrent = false;
     } finally {
       if (isDue || memory.tally.requests > requests) {
-        observe({ type: 'sync-round', ...memory.tally, durationMs: clockMs() - startedMs });
+        observe({ type: 'sync-round', isPoll: isDue, ...memory.tally, durationMs: clockMs() - startedMs });
         memory.tally = { requests: 0, changed: 0, removed: 0 };
       }
     }

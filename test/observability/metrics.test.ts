@@ -25,7 +25,7 @@ describe('metrics', () => {
     cache: 'hit',
     durationMs: 3,
   };
-  const poll: Observation = { type: 'sync-round', requests: 5, changed: 2, removed: 1, durationMs: 100 };
+  const poll: Observation = { type: 'sync-round', isPoll: true, requests: 5, changed: 2, removed: 1, durationMs: 100 };
 
   it('is in the format of Prometheus', async () => {
     expect(metrics.registry.contentType).to.match(/^text\/plain; version=0\.0\.4/);
@@ -98,6 +98,8 @@ describe('metrics', () => {
     expect(await value('calendar_sync_lag_seconds')).to.equal(0);
     expect(await value('calendar_replica_state{state="live"}')).to.equal(1);
     nowMs += 10_000;
+    observe({ ...poll, isPoll: false });
+    expect(await value('calendar_sync_lag_seconds'), 'a scan alone').to.equal(10);
     observe({ type: 'sync-state', from: 'live', to: 'unreachable', why: 'timeout' }, poll);
     nowMs += 50_000;
     observe(poll);
@@ -106,7 +108,7 @@ describe('metrics', () => {
     expect(await value('calendar_replica_state{state="live"}')).to.equal(0);
     observe({ type: 'sync-state', from: 'unreachable', to: 'live', why: 'caughtUp' });
     expect(await value('calendar_sync_lag_seconds')).to.equal(0);
-    expect(await value('calendar_sync_changed_total')).to.equal(12);
-    expect(await value('calendar_sync_poll_seconds_count')).to.equal(4);
+    expect(await value('calendar_sync_changed_total')).to.equal(15);
+    expect(await value('calendar_sync_poll_seconds_count')).to.equal(5);
   });
 });
