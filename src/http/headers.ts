@@ -61,7 +61,7 @@ export function createCors(allowed: readonly string[]): Cors {
 /** The scheme of the header `Authorization`, and what it carries. */
 export const LOGINS = {
   wordpress: { scheme: 'Basic', description: 'User name and application password of the CMS' },
-  payload: { scheme: 'Bearer', description: 'Token of a login at the CMS' },
+  payload: { scheme: 'Bearer', description: 'Token of a login at the CMS; or `users API-Key KEY`, in this header' },
 } satisfies Record<CmsName, object>;
 
 /** Of a 401. None for a browser, which would ask its user for a password instead of giving the script the response. */

@@ -69,7 +69,8 @@ const HTTP_STATUSES: Readonly<Record<number, { name: string; description: string
 
 /** The paths lack the namespace, which is part of the server's URL. */
 export function openApi(context: OpenApiContext): object {
-  const { complete, serverUrl, title, login } = context;
+  const { complete, serverUrl, title } = context;
+  const { scheme, description } = context.login;
   const routes = ROUTES.filter(({ path, addition }) => path !== '' && (complete || !addition));
   return {
     openapi: '3.0.0',
@@ -78,7 +79,7 @@ export function openApi(context: OpenApiContext): object {
       schemas: RECORD_SCHEMAS,
       ...(complete ? {} : { parameters: { password: queryParameter(eventPassword, context) } }),
       responses: ERROR_RESPONSES,
-      securitySchemes: { password: { ...login, type: 'http', scheme: login.scheme.toLowerCase() } },
+      securitySchemes: { password: { type: 'http', scheme: scheme.toLowerCase(), description } },
     },
     servers: [{ url: complete ? serverUrl : `${serverUrl}/` }],
     paths: Object.fromEntries(routes.map((route) => [route.path, pathItem(route, context)])),

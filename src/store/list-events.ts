@@ -63,8 +63,8 @@ export const EVENT_ORDER_COLUMNS = {
 
 export type EventOrder = keyof typeof EVENT_ORDER_COLUMNS;
 
-/** Columns of `EVENT_ORDER_COLUMNS` that `event_link` has. A list in another order, such as `title`, reads `event`. */
-const ORDER_COLUMNS_OF_LINKS: ReadonlySet<string> = new Set(['id', 'starts', 'published', 'modified']);
+/** Columns of `event_link` that an order may compare. A list in another order, such as `title`, reads `event`. */
+const ORDER_COLUMNS_OF_LINKS: ReadonlySet<string> = new Set(['id', 'starts', 'ends', 'published', 'modified']);
 
 /** True for the rows `e` in the window: a link has the times of its event. */
 const isWithin = (bounds: readonly DateBound[] = []): Sql =>

@@ -138,7 +138,7 @@ async function overload(gateway: MeasuredGateway, scenario: Scenario): Promise<v
   report('  as quick as before after', `${(recoveredMs / 1000).toFixed(2)} s`, '2 s', recoveredMs < 2000);
 }
 
-/** Writes of several steps, of which one may be rejected: its venue stays, and a repeated request finds it. */
+/** Writes of several steps, of which one may be rejected: its venue stays (docs/differences.md). */
 async function steps(gateway: MeasuredGateway): Promise<void> {
   const { wordpress } = gateway;
   const countEvents = () => [...wordpress.posts.values()].filter(({ base }) => base === 'events').length;
