@@ -90,23 +90,25 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
 }
 
 /**
- * The preset of the type that the operator names, or the first that matches, unless another type is better:
+ * The preset of the type that the operator names, or the first that matches, unless other dates are better:
  *
- *   --event-type gigs, the type of a preset       that one
- *   --event-type gigs, the type of none           none
+ *   --event-type gigs, the type of no preset      none
+ *   ... whose dates the site shows                its preset
+ *   ... not these, but other dates of gigs        none: init can read these
+ *   ... neither                                   its preset: the companion plugin will show its dates
  *   the site shows the first one's dates          the first, even if gigs have dates too
  *   ... not these, but dates of gigs              none: init can read the dates of gigs
- *   ... neither                                   the first: the companion plugin will show its dates
+ *   ... neither                                   the first
  */
 function fittingPreset(
   presets: readonly PresetMatch[],
   eventType: string | undefined,
   dated: readonly ProbedType[],
 ): PresetMatch | undefined {
-  if (eventType !== undefined) return presets.find(({ mapping }) => mapping.event.posts === eventType);
-  const [first] = presets;
-  const hasOther = dated.some((each) => each.base !== first?.mapping.event.posts);
-  return hasOther && !first?.showsDates ? undefined : first;
+  const preset = presets.find(({ mapping }) => eventType === undefined || mapping.event.posts === eventType);
+  const base = preset?.mapping.event.posts;
+  const hasOtherDates = dated.some((each) => (eventType === undefined ? each.base !== base : each.base === eventType));
+  return hasOtherDates && !preset?.showsDates ? undefined : preset;
 }
 
 function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decisions): void {

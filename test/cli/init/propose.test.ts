@@ -442,4 +442,13 @@ describe('a preset', () => {
     expect(presetOf('event_listing')).to.equal('wp-event-manager');
     expect(presetOf('gigs')).to.equal(undefined);
   });
+
+  it('is not used for a type that the operator names if the site shows only other dates of it', () => {
+    // A theme's `event`, and a taxonomy that an event plugin left behind.
+    const event = type('event', 'event', [{ id: 1, meta: { start_date: '2031-04-25 19:30:00' } }]);
+    const gig = type('gig', 'gigs', [{ id: 2, meta: { gig_start: '2031-04-25 19:30:00' } }]);
+    const leftOver = { taxonomy: 'event-categories', base: 'event-categories', label: '', hierarchical: true };
+    const proposal = propose(site([event, gig], { taxonomies: [leftOver] }), { eventType: 'event' });
+    expect(proposal?.mapping.event.fields?.start_date).to.equal('meta.start_date');
+  });
 });
