@@ -89,10 +89,8 @@ export async function singlePost(kind: PostKind, id: number, input: Input, reque
   const { record, unlocked } = await readPost(kind, id, request, { password, editing });
   // A record that only the CMS has is not cached: when the CMS deletes the record, the replica does not change.
   const shared = isPlain ? getRecord(db, kind, id) : undefined;
-  if (shared) {
-    const json = serialize(shared, audience, { single: true });
-    return singleResponse(renderPublic(shared, audience, 'single', json));
-  }
+  if (shared)
+    return singleResponse(renderPublic(shared, audience, 'single', serialize(shared, audience, { single: true })));
   return { status: 200, body: await asActorSees(record, request, { single: true, unlocked }) };
 }
 

@@ -70,6 +70,7 @@ function itemRoute(kind: Kind, by: 'id' | 'slug', inPath: Parameter[], inUpdate 
     path: `/${PLURALS[kind]}/${by === 'id' ? '{id}' : 'by-slug/{slug}'}`,
     kind,
     by,
+    // The original's orders: `methods` in the namespace index shows them.
     endpoints: isTermKind(kind) ? [read, update, remove] : [read, remove, update],
   };
 }
