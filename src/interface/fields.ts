@@ -88,8 +88,8 @@ const coordinate = (property: string, type: ParamType, name: string): Field =>
 const DEFAULT_NULL = { shownDefault: null };
 
 /**
- * The fields that events, venues and organizers share. As in the original, the index shows the default null of the
- * description and the image of venues and organizers, and of the others for organizers alone.
+ * The fields that events, venues and organizers share. As in the original, the index shows the default null of a
+ * description or image for venues and organizers (`nullIfLinked`), of the others for organizers (`nullIfOrganizer`).
  */
 const postFields = (kind: PostKind): FieldTable => {
   const isEvent = kind === 'event';
