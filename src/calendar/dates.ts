@@ -69,7 +69,7 @@ interface WindowOptions extends Now {
   withDefaults: boolean;
 }
 
-/** A bound. `now` moves every second: at each multiple of 1000 ms since 1970. */
+/** A bound, and how often it moves: `now` at each whole second since 1970. One that never moves has a day here. */
 interface Bound {
   wall: WallTime;
   movesEveryMs: number;
@@ -81,7 +81,7 @@ export function dateWindow(values: Partial<Record<DateParameter, string>>, optio
   const defaults: DateWindow['urlDates'] = hasDefaults ? defaultWindow(options.nowMs, options.zone) : {};
   const bounds: DateBound[] = [];
   const urlDates: DateWindow['urlDates'] = {};
-  // A list whose dates never move is valid for a day, too.
+  // A list without dates is valid for a day, too.
   const movesEveryMs = [DAY_MS];
   for (const name of DATE_PARAMETERS) {
     const text = values[name];
