@@ -103,10 +103,10 @@ export class CmsRecords {
     fields: Partial<FieldsOf[K]>,
   ): Promise<LinkTables> {
     const linked = fields as { venues?: number[]; organizers?: number[] };
-    const isMissing = linkFields.some(({ field }) =>
+    const lacksOne = linkFields.some(({ field }) =>
       linked[field]?.some((id) => this.#parts.sync.linkTables()[field]?.storedIdOf.has(id) !== true),
     );
-    if (isMissing) await this.#parts.sync.refreshLinkTables();
+    if (lacksOne) await this.#parts.sync.refreshLinkTables();
     return this.#parts.sync.linkTables();
   }
 

@@ -55,7 +55,13 @@ const RELATIVE_DAY = /^([+-]?\d{1,4} ?(day|week|month|year)s?|yesterday|today|to
 const QUARTER_MS = 900_000;
 const SECOND_MS = 1000;
 
-interface WindowOptions extends Clock {
+/** Now, and the zone of a text that names none. */
+interface Now {
+  nowMs: number;
+  zone: Zone;
+}
+
+interface WindowOptions extends Now {
   /** Bounds are exact to the second, on the site's clock. Otherwise they cover whole days. */
   strict: boolean;
   /** `05:00`; midnight by default. */
@@ -63,10 +69,10 @@ interface WindowOptions extends Clock {
   withDefaults: boolean;
 }
 
-/** A bound, which stays the same until the next multiple of `periodMs`. */
+/** A bound, and how often it moves: `now` at each whole second since 1970. One that never moves has a day here. */
 interface Bound {
   wall: WallTime;
-  periodMs: number;
+  movesEveryMs: number;
 }
 
 /** The bounds that a list's date parameters set. `values` has their validated texts, among other parameters. */
@@ -75,8 +81,8 @@ export function dateWindow(values: Partial<Record<DateParameter, string>>, optio
   const defaults: DateWindow['urlDates'] = hasDefaults ? defaultWindow(options.nowMs, options.zone) : {};
   const bounds: DateBound[] = [];
   const urlDates: DateWindow['urlDates'] = {};
-  // At most a day, also for dates that never move.
-  const periodsMs = [DAY_MS];
+  // A list without dates is valid for a day, too.
+  const movesEveryMs = [DAY_MS];
   for (const name of DATE_PARAMETERS) {
     const text = values[name];
     const usual = defaults[name];
@@ -85,10 +91,10 @@ export function dateWindow(values: Partial<Record<DateParameter, string>>, optio
     urlDates[name] = bound.wall;
     const { field, op } = COMPARISONS[name];
     bounds.push({ field, op, wall: bound.wall });
-    periodsMs.push(bound.periodMs);
+    movesEveryMs.push(bound.movesEveryMs);
   }
-  const periodMs = Math.min(...periodsMs);
-  return { bounds, urlDates, validUntilMs: (Math.floor(options.nowMs / periodMs) + 1) * periodMs };
+  const shortestMs = Math.min(...movesEveryMs);
+  return { bounds, urlDates, validUntilMs: (Math.floor(options.nowMs / shortestMs) + 1) * shortestMs };
 }
 
 function sentBound(name: DateParameter, text: string, options: WindowOptions): Bound {
@@ -96,31 +102,26 @@ function sentBound(name: DateParameter, text: string, options: WindowOptions): B
   const wall = strict
     ? parseWallTimeIn(name, text, options)
     : widenToDay(name, timeOnDay(name, text, options), dayStarts);
-  // A date with a year never moves.
-  if (ABSOLUTE.test(text)) return { wall, periodMs: DAY_MS };
+  // A date with a year never moves, nor does a Unix time. But 0 may mean today: see `timeOnDay`.
+  if (ABSOLUTE.test(text) || (parseUnixSeconds(text) ?? 0) !== 0) return { wall, movesEveryMs: DAY_MS };
   // `today` moves at midnight. `now` moves each second; `+1 week` too, if it is not the whole day.
-  return { wall, periodMs: RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS };
+  return { wall, movesEveryMs: RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS };
 }
 
 function defaultBound(name: DateParameter, wall: WallTime, { strict, dayStarts }: WindowOptions): Bound {
   // The default end is a minute later each minute. Its day, and the default start, stay until midnight UTC.
-  if (strict) return { wall, periodMs: SECOND_MS };
-  return { wall: widenToDay(name, wall, dayStarts), periodMs: DAY_MS };
+  if (strict) return { wall, movesEveryMs: SECOND_MS };
+  return { wall: widenToDay(name, wall, dayStarts), movesEveryMs: DAY_MS };
 }
 
 /** Of `end_date=2027-05-01 18:00`, where days start at 05:00: `2027-05-02 04:59:59`. */
 const widenToDay = (name: DateParameter, wall: WallTime, dayStarts: string | undefined): WallTime =>
-  // Without `startOfDay`, `endOfDay` would leave `2027-05-01 04:59:59`, which is the end of a day, as it is.
+  // `endOfDay` leaves the last second of a day as it is, such as a sent `2027-05-01 04:59:59`: hence `startOfDay`.
   COMPARISONS[name].widen(startOfDay(wall), dayStarts);
 
-interface Clock {
-  nowMs: number;
-  zone: Zone;
-}
-
 /** Throws 400 for a date that was valid in UTC, and is outside the years 0000 to 9999 in the zone. */
-function readDate(name: string, text: string, clock: Clock): PhpDate {
-  const date = parsePhpDate(text, clock);
+function readDate(name: string, text: string, now: Now): PhpDate {
+  const date = parsePhpDate(text, now);
   if (!date) throw invalidParam(name);
   return date;
 }
@@ -132,7 +133,7 @@ function readDate(name: string, text: string, clock: Clock): PhpDate {
  *   1809230400, 2027-05-01T23:00-05:00    2027-05-02, in UTC
  *   2027-05-01 23:00                      2027-05-01, as written
  */
-function timeOnDay(name: string, text: string, { nowMs, zone }: Clock): WallTime {
+function timeOnDay(name: string, text: string, { nowMs, zone }: Now): WallTime {
   const seconds = parseUnixSeconds(text);
   // The original takes 0 for no value, and no value for now.
   if (seconds === 0) return wallAt(nowMs, zone);
@@ -145,7 +146,7 @@ function timeOnDay(name: string, text: string, { nowMs, zone }: Clock): WallTime
  * Parses a validated text into the wall time in `zone`, to the second. A Unix time and a text that names a zone are
  * instants; any other text is in `zone` already.
  */
-export function parseWallTimeIn(name: string, text: string, { nowMs, zone }: Clock): WallTime {
+export function parseWallTimeIn(name: string, text: string, { nowMs, zone }: Now): WallTime {
   const seconds = parseUnixSeconds(text);
   return wallAt(seconds !== undefined ? seconds * SECOND_MS : readDate(name, text, { nowMs, zone }).epochMs, zone);
 }
@@ -169,7 +170,7 @@ type EventTimes = Pick<EventRecord, 'start' | 'end' | 'timezone' | 'allDay'>;
 export function eventTimes(
   sent: { start?: string; end?: string; timezone?: string; allDay?: boolean },
   before: EventTimes | undefined,
-  site: Clock & { zoneName: string; dayStarts?: string | undefined },
+  site: Now & { zoneName: string; dayStarts?: string | undefined },
 ): EventTimes {
   const timezone = sent.timezone === '' ? site.zoneName : (sent.timezone ?? before?.timezone ?? site.zoneName);
   const zone = parseZone(timezone) ?? site.zone;

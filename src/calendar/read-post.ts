@@ -79,7 +79,7 @@ export async function asActorSees(
 /** The response to a read of one post. Anonymous callers without a password share one rendering. */
 export async function singlePost(kind: PostKind, id: number, input: Input, request: ApiRequest): Promise<ApiResponse> {
   const { db } = request.services.replica;
-  // Only the read of an event by its id declares the parameter.
+  // Only the read of an event by its id declares the parameter: otherwise it is in `raw` alone.
   const password = (input.values.password ?? input.raw.password) as string | undefined;
   const editing = input.raw.context === 'edit';
   const isPlain = !password && !request.actor.account;
@@ -89,10 +89,8 @@ export async function singlePost(kind: PostKind, id: number, input: Input, reque
   const { record, unlocked } = await readPost(kind, id, request, { password, editing });
   // A record that only the CMS has is not cached: when the CMS deletes the record, the replica does not change.
   const shared = isPlain ? getRecord(db, kind, id) : undefined;
-  if (shared) {
-    const json = serialize(shared, audience, { single: true });
-    return singleResponse(renderPublic(shared, audience, 'single', json));
-  }
+  if (shared)
+    return singleResponse(renderPublic(shared, audience, 'single', serialize(shared, audience, { single: true })));
   return { status: 200, body: await asActorSees(record, request, { single: true, unlocked }) };
 }
 
@@ -287,7 +285,7 @@ export async function referenceChecks(request: ApiRequest, kind: Kind | undefine
       if (/^\d+$/.test(text) && (await termExists(of, Number(text)))) return Number(text);
       return findTermByText(services, of, text);
     },
-    // A later check rejects anonymous writers; only authenticated actors may cause calls to the CMS here.
+    // Of an anonymous writer any id is taken: a later check rejects the request, and it must not cause a call here.
     userExists: async (id) => !account || id === account.userId || services.cms.accountExists(id, callOptions(request)),
     fetchImageIfUsable: (value) => request.images!.fetchIfUsable(value),
   };

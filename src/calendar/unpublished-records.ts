@@ -30,9 +30,9 @@ interface Entry {
   records: CallerDatabase;
   /** Resolves when the records of the kind are there. */
   kinds: Map<PostKind, Promise<void>>;
-  /** How many requests use it now. One that no request uses is closed when another caller needs the room. */
+  /** How many requests use the database now. With none, it is closed when another caller needs the room. */
   uses: number;
-  /** After ten seconds, and when a record of its kinds has changed: the last request that uses it closes it. */
+  /** True after ten seconds, and when a record of its kinds has changed. The last request that uses it closes it. */
   isOutdated: boolean;
 }
 

@@ -70,8 +70,8 @@ function withWriteErrors<T>(
 ): Promise<T> {
   const id = stored?.id;
   const { writtenPathsByProperty } = writableMapping(request.services, kind, id);
-  // `meta.day`: those of start_date and end_date that were sent, or else both. `isMissing`: not sent, or blank.
   const isBlank = (value: unknown) => String(value ?? '').trim() === '';
+  // `meta.day`: those of start_date and end_date that were sent, or else both. `isMissing`: not sent, or blank.
   const parametersAt = (path: string): ParamError[] => {
     const written = [...writtenPathsByProperty].filter(([, paths]) => paths.includes(path));
     // A custom field is a part of one parameter: `customFields.last_bus`.

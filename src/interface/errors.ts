@@ -7,7 +7,7 @@ import { type Kind, type LinkedKind, PLURALS, type PostKind } from '../model/rec
 export interface ParamError {
   name: string;
   message?: string | undefined;
-  /** The site refuses what the record has there, and the request sent nothing for it, or a blank. */
+  /** The request sent nothing for it, or a blank; and the site refuses what the record has there. */
   isMissing?: boolean;
   /** The parameter's entry in the response's `details`, if there is more to say than the message. */
   detail?: Record<string, unknown>;
@@ -95,12 +95,10 @@ export const passwordProtected = (): ApiError =>
 export const alreadyTrashed = (kind: PostKind): ApiError =>
   new ApiError(410, `${kind}-is-in-trash`, `The ${kind} is already trashed`);
 
-export const changesGone = (): ApiError =>
-  new ApiError(
-    410,
-    'calendar_changes_gone',
-    'The changes since this token are not known any more. Get a new token, and read the lists again.',
-  );
+export const changesGone = (): ApiError => {
+  const message = 'The changes since this token are not known any more. Get a new token, and read the lists again.';
+  return new ApiError(410, 'calendar_changes_gone', message);
+};
 
 /** The page is after the last one of a list of posts. A term list is empty there instead. */
 export const pageNotFound = (kind: PostKind): ApiError =>
@@ -228,15 +226,14 @@ export const behind = (): ApiError =>
     headers: { 'Retry-After': '1' },
   });
 
-export const replicaUnavailable = ({ reason }: ReplicaError): ApiError =>
-  new ApiError(
-    503,
-    'calendar_replica_unavailable',
+export function replicaUnavailable({ reason }: ReplicaError): ApiError {
+  const message =
     reason === 'unwritable'
       ? 'This calendar cannot store anything at the moment, so that nothing was changed. Try again shortly.'
-      : 'This calendar is rebuilding its data. Try again shortly.',
-    { data: { reason }, headers: { 'Retry-After': '5' } },
-  );
+      : 'This calendar is rebuilding its data. Try again shortly.';
+  const options = { data: { reason }, headers: { 'Retry-After': '5' } };
+  return new ApiError(503, 'calendar_replica_unavailable', message, options);
+}
 
 export const createInProgress = (): ApiError =>
   new ApiError(409, 'calendar_create_in_progress', 'A request with this Idempotency-Key is in progress.', {

@@ -47,12 +47,16 @@ export interface Field {
 type FieldOptions = Partial<Omit<Field, 'property' | 'type' | 'empty'>>;
 type FieldTable = Readonly<Record<string, Field>>;
 
-// Parts of rows. `city: linkedText('city', 'City', SEARCHED)` is the row
+// Parts of rows. `settable` gives a row its parameter. `plain` does too, and responses copy the value. Such parts make
 //
-//   city: {
-//     property: 'city', type: 'text', empty: '', searched: true, copied: true,
-//     parameter: { type: types.clearableText, limit: SIZES.line, description: 'City', shownDefault: null },
-//   }
+//   cost: text('cost', settable(types.anyValue, SIZES.cost, 'Cost'))
+//     { property: 'cost', type: 'text', empty: '', parameter: { type: types.anyValue, limit: SIZES.cost, ... } }
+//   city: linkedText('city', 'City', SEARCHED)
+//     { property: 'city', type: 'text', empty: '', searched: true, copied: true,
+//       parameter: { type: types.clearableText, limit: SIZES.line, description: 'City', shownDefault: null } }
+//   event_status: addedWord('eventStatus', EVENT_STATUSES, 'Status')
+//     { property: 'eventStatus', type: 'word', words: EVENT_STATUSES, empty: '', copied: true,
+//       parameter: { type: types.clearableWord(EVENT_STATUSES), limit: SIZES.flag, ..., addition: true } }
 
 const settable = (
   type: ParamType,
@@ -61,7 +65,7 @@ const settable = (
   options: ParameterOptions = {},
 ): Pick<Field, 'parameter'> => ({ parameter: { type, limit, description, ...options } });
 
-const copied = (...settings: Parameters<typeof settable>): FieldOptions => ({ ...settable(...settings), copied: true });
+const plain = (...settings: Parameters<typeof settable>): FieldOptions => ({ ...settable(...settings), copied: true });
 
 const fieldOf =
   (type: FieldType, empty: Field['empty']) =>
@@ -78,14 +82,14 @@ const date = (property: string, type: 'site-time' | 'utc-time', options: FieldOp
   fieldOf(type, NO_TIME)(property, options);
 /** A coordinate of a venue. The original shows it, but lacks a parameter to write it. */
 const coordinate = (property: string, type: ParamType, name: string): Field =>
-  fieldOf('number', null)(property, copied(type, SIZES.number, `${name} in degrees (WGS 84)`, { addition: true }));
+  fieldOf('number', null)(property, plain(type, SIZES.number, `${name} in degrees (WGS 84)`, { addition: true }));
 
 /** The default that the namespace index shows for optional values. It has no effect. */
 const DEFAULT_NULL = { shownDefault: null };
 
 /**
- * The fields that events, venues and organizers share. As in the original, the index shows the default null of the
- * description and the image of venues and organizers, and of the others for organizers alone.
+ * The fields that events, venues and organizers share. As in the original, the index shows the default null of a
+ * description or image for venues and organizers (`nullIfLinked`), of the others for organizers (`nullIfOrganizer`).
  */
 const postFields = (kind: PostKind): FieldTable => {
   const isEvent = kind === 'event';
@@ -112,11 +116,11 @@ const postFields = (kind: PostKind): FieldTable => {
 };
 
 const eventFlag = (property: string, description: string): Field =>
-  boolean(property, false, copied(types.flag, SIZES.flag, description));
+  boolean(property, false, plain(types.flag, SIZES.flag, description));
 
 /** An addition, of any kind of posts: `''` is left out of responses. An occurrence may have its own value. */
 const addedText = (property: string, type: ParamType, limit: Limit, description: string): Field =>
-  text(property, copied(type, limit, description, { addition: true }));
+  text(property, plain(type, limit, description, { addition: true }));
 
 const addedWord = (property: string, words: readonly string[], description: string): Field => ({
   ...addedText(property, types.clearableWord(words), SIZES.flag, description),
@@ -125,12 +129,12 @@ const addedWord = (property: string, words: readonly string[], description: stri
 });
 
 const linkedText = (property: string, description: string, options: FieldOptions = {}): Field =>
-  text(property, { ...copied(types.clearableText, SIZES.line, description, DEFAULT_NULL), ...options });
+  text(property, { ...plain(types.clearableText, SIZES.line, description, DEFAULT_NULL), ...options });
 
-const LINKED_WEBSITE = copied(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL);
+const LINKED_WEBSITE = plain(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL);
 
 const venueFlag = (property: string, description: string): Field =>
-  boolean(property, true, copied(types.textFlag, SIZES.flag, description, DEFAULT_NULL));
+  boolean(property, true, plain(types.textFlag, SIZES.flag, description, DEFAULT_NULL));
 
 const SEARCHED = { searched: true } as const;
 
@@ -159,9 +163,9 @@ const ORGANIZER: FieldTable = {
 };
 
 const termFields = (kind: TermKind): FieldTable => ({
-  name: text('name', copied(types.text, SIZES.line, 'Name', { required: true })),
-  slug: text('slug', copied(types.text, SIZES.slug, 'Slug')),
-  description: text('description', copied(types.text, SIZES.longText, 'Description, HTML')),
+  name: text('name', plain(types.text, SIZES.line, 'Name', { required: true })),
+  slug: text('slug', plain(types.text, SIZES.slug, 'Slug')),
+  description: text('description', plain(types.text, SIZES.longText, 'Description, HTML')),
   url: text('url', { derived: true }),
   ...(kind === 'category' && {
     parent: id('parent', settable(types.parentTerm, SIZES.line, 'Id of the parent category')),
@@ -258,11 +262,9 @@ export const FIELDS: Readonly<Record<Kind, FieldTable>> = {
 };
 
 export function emptyRecord(kind: Kind, id: number): Record<string, unknown> {
-  const values = Object.values(FIELDS[kind]).map(({ property, empty }) => [
-    property,
-    Array.isArray(empty) ? [] : empty,
-  ]);
-  return { kind, id, ...Object.fromEntries(values) };
+  const record: Record<string, unknown> = { kind, id };
+  for (const { property, empty } of Object.values(FIELDS[kind])) record[property] = Array.isArray(empty) ? [] : empty;
+  return record;
 }
 
 export const BODY_PARAMETERS: Readonly<Record<Kind, readonly Parameter[]>> = {
@@ -280,9 +282,6 @@ export const updateParameters = (kind: Kind): readonly Parameter[] =>
     ...(declared.type === types.parentTerm && { type: types.newParentTerm }),
   }));
 
-/**
- * The response properties that are the record's own values, by name. The serializer copies these fields as they are;
- * writers do too, but for booleans and texts to clean.
- */
+/** The fields that the serializer copies as they are. Writers do too, but for booleans and texts to clean. */
 export const copiedFields = (kind: Kind): [name: string, field: Field][] =>
   Object.entries(FIELDS[kind]).filter(([, field]) => field.copied);

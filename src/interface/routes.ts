@@ -61,6 +61,7 @@ function collectionRoute(kind: Kind): Route {
   };
 }
 
+/** @param inUpdate in the path of an update: with an unknown slug, one of an event gets a 404 and no 400 */
 function itemRoute(kind: Kind, by: 'id' | 'slug', inPath: Parameter[], inUpdate = inPath): Route {
   const read = get('read', inPath);
   const parameters = [...inUpdate, ...updateParameters(kind)];
@@ -70,6 +71,7 @@ function itemRoute(kind: Kind, by: 'id' | 'slug', inPath: Parameter[], inUpdate 
     path: `/${PLURALS[kind]}/${by === 'id' ? '{id}' : 'by-slug/{slug}'}`,
     kind,
     by,
+    // The original's orders: `methods` in the namespace index shows them.
     endpoints: isTermKind(kind) ? [read, update, remove] : [read, remove, update],
   };
 }

@@ -228,7 +228,7 @@ function readPart(cmsRecord: CmsRecord, path: Path, format: string): string {
 }
 
 /**
- * The accessor of an end that has a time of its own and the day of the start:
+ * Returns `end`; with another `read` and `write` if the end has a time of its own and the day of the start:
  *
  *   start   "parts": [{ "at": "meta.day", "format": "Ymd" }, { "at": "meta.from", "format": "H:i" }]
  *   end     "parts": [{ "at": "meta.day", "format": "Ymd" }, { "at": "meta.until", "format": "H:i" }]

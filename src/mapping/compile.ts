@@ -187,7 +187,7 @@ function compileReference(
   return { accessor: isLinked && targetSpec.terms !== undefined ? withIdOffset(accessor) : accessor };
 }
 
-/** A term that serves as a venue or organizer has an id of its own in the API (model/records.ts). */
+/** A venue or organizer that is stored as the term 7 has the id 1,000,000,000,007 in the API (`TERM_ID_OFFSET`). */
 function withIdOffset(accessor: FieldAccessor): FieldAccessor {
   const { read, write } = accessor;
   const shift = (ids: unknown, offset: number) => (ids as readonly number[]).map((id) => id + offset);

@@ -22,8 +22,8 @@ const labelOf = (name: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** The field by which codecs know a custom field. */
-export const customFieldType = (name: string, spec: string | CustomFieldSpec): Field & { type: 'text' | 'boolean' } => {
+/** Codecs work on rows of the field table: this one is of a custom field. */
+export const customFieldRow = (name: string, spec: string | CustomFieldSpec): Field & { type: 'text' | 'boolean' } => {
   const type = (typeof spec === 'object' && spec.type) || 'text';
   return { property: name, type, empty: type === 'boolean' ? false : '' };
 };
@@ -32,9 +32,9 @@ export const customFieldType = (name: string, spec: string | CustomFieldSpec): F
 export function compileCustomFields({ custom_fields = {}, readOnly = false }: KindSpec): CustomFields {
   const fields = Object.entries(custom_fields).map(([name, spec]) =>
     within(`/custom_fields/${name}`, () => {
-      // `parsePath` refuses `constructor`, which every object inherits.
+      // A name has the rules of a path: `constructor`, which every object inherits, breaks them.
       if (!parsePath(name)) throw new MappingFieldError('', 'no request can send this name: choose another');
-      const field = customFieldType(name, spec);
+      const field = customFieldRow(name, spec);
       const { label = labelOf(name), filter = false } = typeof spec === 'object' ? spec : {};
       const compiled = compileField(spec, field);
       const accessor = readOnly ? readOnlyAccessor(compiled) : compiled;

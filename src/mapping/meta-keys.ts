@@ -3,7 +3,7 @@
 import { FIELDS, type Field } from '../interface/fields.ts';
 import type { Kind } from '../model/records.ts';
 import { selectCodec } from './codecs/registry.ts';
-import { customFieldType } from './custom-fields.ts';
+import { customFieldRow } from './custom-fields.ts';
 import type { MetaType } from './field-accessor.ts';
 import { type FieldSpec, fieldSpecOf, type KindSpec, type LocationSpec } from './mapping-file.ts';
 import { parsePath } from './paths.ts';
@@ -33,7 +33,7 @@ export function metaKeys(kind: Kind, spec: KindSpec, events: KindSpec): MetaKey[
   const { fields = {}, custom_fields = {}, readOnly = false } = spec;
   const uses: FieldAtPath[] = [
     ...Object.entries(fields).flatMap(([name, one]) => fieldsAtPaths(name, one, FIELDS[kind][name]!)),
-    ...Object.entries(custom_fields).flatMap(([name, one]) => fieldsAtPaths(name, one, customFieldType(name, one))),
+    ...Object.entries(custom_fields).flatMap(([name, one]) => fieldsAtPaths(name, one, customFieldRow(name, one))),
     ...linkKeysOf(kind, events).map(
       ({ name, key }): FieldAtPath => ({ field: name, path: key, type: { type: 'integer' }, writable: false }),
     ),

@@ -50,6 +50,7 @@ export function compileEmbedded(
     for (const { field, text } of values) record[field.property] = text;
     if (!record.title) return undefined;
     record.slug = `${slugOf(String(record.title)) || kind}-${digest.toString('hex', 0, 4)}`;
+    // Not by `searchTextOf` (read-record.ts): that file imports this one.
     const searched = values.filter(({ field }) => field.searched || /^(title|description)$/.test(field.property));
     record.searchText = searched.map(({ text }) => text).join('\n');
     // The field table has a row for each property of the type.
@@ -77,9 +78,9 @@ export interface LinkField {
 
 /** Events that take place at the venue 12 hold the term 7 (or the number 7 that the venue has in its meta). */
 export interface LinkTable {
-  /** 7 -> 12: stored id of an event -> id of the linked record. */
+  /** 7 -> 12: what events store -> the id of the venue. */
   idOf: ReadonlyMap<number, number>;
-  /** 12 -> 7. */
+  /** 12 -> 7: the id of the venue -> what events store. */
   storedIdOf: ReadonlyMap<number, number>;
   /** Stored ids that `linkedIds` did not find here. The sync reads their events again when a new table has one. */
   notFound: Set<number>;

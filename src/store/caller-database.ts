@@ -13,7 +13,7 @@ export class CallerDatabase implements VisibleRecords {
   /** What the added records took as JSON, also those that later ones replaced. */
   bytes = 0;
 
-  /** @param number that no other open one of this database has */
+  /** @param number of which `db` has no other open caller's database */
   constructor(db: Database, number: number) {
     this.#db = db;
     this.callerSchema = `caller${number}`;

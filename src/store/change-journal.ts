@@ -244,7 +244,7 @@ export class ChangeJournal {
     this.#vanished.set(event.id, timesOf(event));
   }
 
-  /** An event that a poll found gone is in the trash. Returns what this cancels: it, or its occurrences. */
+  /** An event that a poll found gone is in the trash. Returns which ids this cancels: its own, or its occurrences'. */
   noteTrashed(eventId: number, nowMs: number): number[] {
     const cancelled = [...this.#vanished.values()].filter(({ id }) => seriesIdOf(id) === eventId);
     for (const event of cancelled) {

@@ -42,16 +42,14 @@ type SourceChange = SourceRow | { source: string; key: string; eventJson: null }
 
 /** A batch of changes inside one transaction. */
 export class ChangeBatch {
+  /** What other gateways read again: of a series itself, without its occurrences. Empty: the version stays. */
   readonly changed: { kind: KindOrImage; id: number }[] = [];
   readonly #db: Database;
+  /** Absent during the initial sync. */
   readonly #journal: ChangeJournal | undefined;
   readonly #rendered: RenderedCache;
   readonly #nowMs: () => number;
 
-  /**
-   * @param journal absent during the initial sync
-   * @param nowMs the time at which terms are noticed
-   */
   constructor(db: Database, journal: ChangeJournal | undefined, rendered: RenderedCache, nowMs: () => number) {
     this.#db = db;
     this.#journal = journal;
@@ -83,14 +81,13 @@ export class ChangeBatch {
     } else if (isTermKind(kind)) {
       if (this.#db.run(sql`DELETE FROM term WHERE kind = ${kind} AND id = ${id}`) === 0) return;
       this.#journal?.add(kind, id, 'deleted');
-      this.#noteChange(kind, id);
+      this.#changedAndOutdated(kind, id);
     } else if (this.#endPost(kind, id, isTrashed)) {
-      // The occurrences of a series are no changes of their own: other gateways read the series again.
       this.changed.push({ kind, id });
       if (kind === 'event') for (const each of this.#occurrences(id)) this.#endPost(kind, each, isTrashed);
     } else if (kind === 'event' && isTrashed) {
       // The event is not stored: a poll found it gone before.
-      for (const gone of this.#journal?.noteTrashed(id, this.#nowMs()) ?? []) this.#noteChange('event', gone);
+      for (const gone of this.#journal?.noteTrashed(id, this.#nowMs()) ?? []) this.#changedAndOutdated('event', gone);
     }
   }
 
@@ -129,20 +126,14 @@ export class ChangeBatch {
     if (before) deleteSourceRow(this.#db, row);
     const after = row.eventJson === null ? undefined : row;
     if (after) insertSourceRow(this.#db, after);
-    // An event shows a row's source, which never changes, and address: without another event or address nothing is new.
+    // Of a row an event shows the source, which never changes, and the address: then it shows the same as before.
     if (before?.eventId === after?.eventId && before?.url === after?.url) return;
     for (const id of new Set([before?.eventId, after?.eventId])) {
       const post = id === undefined ? undefined : getRecord(this.#db, 'event', id);
       if (!post) continue;
       this.#journalPost(post, post);
-      this.#noteChange('event', post.id);
+      this.#changedAndOutdated('event', post.id);
     }
-  }
-
-  /** What was rendered of this record or image is outdated. */
-  #noteChange(kind: KindOrImage, id: number): void {
-    this.changed.push({ kind, id });
-    this.#rendered.invalidate(kind, id);
   }
 
   #takeWithheld(kind: PostKind, id: number): PostRecord | undefined {
@@ -153,6 +144,10 @@ export class ChangeBatch {
     return this.#db.parse<PostRecord>(row.record);
   }
 
+  /**
+   * Adds what the public lists gained, changed or lost. The times of a lost event are kept: if it was seen in the
+   * trash, in the entry, for a calendar file that says CANCELLED; if not, in memory: `noteTrashed` may follow.
+   */
   #journalPost(before: PostRecord | undefined, after: PostRecord | undefined, isTrashed = false): void {
     const { kind, id } = (after ?? before)!;
     const change = changeBetween(before, after);
@@ -196,7 +191,13 @@ export class ChangeBatch {
     this.#invalidatePost(before, record);
   }
 
-  /** An event also shows in the counts of the terms that it gained or lost. */
+  /** For a term or image, and a post that is neither stored nor deleted here: such a post needs `#invalidatePost`. */
+  #changedAndOutdated(kind: KindOrImage, id: number): void {
+    this.changed.push({ kind, id });
+    this.#rendered.invalidate(kind, id);
+  }
+
+  /** Outdates what was rendered of a post, and of the terms that an event gained or lost: they show their counts. */
   #invalidatePost(before: PostRecord | undefined, after: PostRecord | undefined): void {
     const { kind, id } = (after ?? before)!;
     this.#rendered.invalidate(kind, id);
@@ -206,12 +207,11 @@ export class ChangeBatch {
   }
 
   #upsertTerm(record: TermRecord): void {
-    const db = this.#db;
     const { kind, id, name } = record;
     const json = JSON.stringify(record);
-    const stored = db.get<{ record: string }>(sql`SELECT record FROM term WHERE kind = ${kind} AND id = ${id}`);
+    const stored = this.#db.get<{ record: string }>(sql`SELECT record FROM term WHERE kind = ${kind} AND id = ${id}`);
     if (stored?.record === json) return;
-    db.replace('term', {
+    this.#db.replace('term', {
       kind,
       id,
       parent: record.parent,
@@ -225,12 +225,12 @@ export class ChangeBatch {
       record: json,
     });
     this.#journal?.add(kind, id, stored ? 'updated' : 'created');
-    this.#noteChange(kind, id);
+    this.#changedAndOutdated(kind, id);
   }
 
   /** A rendered event depends on its venues and organizers, not on their images: so these records are invalidated. */
   #imageChanged(id: number): void {
-    this.#noteChange('image', id);
+    this.#changedAndOutdated('image', id);
     for (const post of postsWithImage(this.#db, id)) {
       const record = getRecord<PostKind>(this.#db, post.kind, post.id);
       this.#journalPost(record, record);

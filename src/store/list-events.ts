@@ -17,9 +17,9 @@ export interface DateBound {
 
 /**
  * All conditions must hold. A list of ids means any of them; an absent condition holds for every event.
- * Hidden events never match. A protected event matches no condition on a value that its password hides: its
- * links, `featured: true`, its parent, its status, its text. For that `insertEvent` (post-rows.ts) stores
- * blanks in their place. `eventFilter` (src/calendar/event-reads.ts) makes conditions of the parameters.
+ * Hidden events never match. A protected event matches no condition on a value that its password hides: its links,
+ * `featured: true`, its parent, `eventStatuses`, its text, its custom fields. `insertPost` (post-rows.ts) stores no
+ * such value of it. `eventFilter` (src/calendar/event-reads.ts) makes conditions of the parameters.
  */
 interface EventConditions {
   /** For a caller with unpublished records: only these statuses, such as `draft`. */
@@ -157,7 +157,7 @@ interface EventRows {
   where: Sql;
   /** An event in two of the categories is there twice. */
   repeats: boolean;
-  /** The conditions read all links or all texts, however few events the page has: of `notVenues=12` all links to 12. */
+  /** Even for one page, the conditions read all texts or all links to a record: see `eventsOf`. */
   readsAll: boolean;
 }
 
@@ -186,6 +186,7 @@ function eventsOf(filter: EventFilter, callerSchema: string | undefined): EventR
   const asked = (Object.keys(CONDITIONS) as EventCondition[]).filter((name) => filter[name] !== undefined);
   const links = (Object.keys(LINK_CONDITIONS) as LinkCondition[]).filter((name) => filter[name] !== undefined);
   const driving = drivingOf(filter, links, callerSchema);
+  // `-rock` and `dj` read all texts; `notVenues=12`, or a venue 12 that does not drive, all links to 12.
   const readsTexts = words?.some((word) => word.not || isSoughtInTexts(word)) ?? false;
   const readsAll = readsTexts || filter.notVenues !== undefined || links.some((name) => name !== driving);
   const others = asked.filter((name) => name !== driving);
@@ -212,7 +213,7 @@ export function listEvents(visible: VisibleRecords, filter: EventFilter): IdPage
   const selected = raw(repeats ? `DISTINCT e.id, ${columns.join(', ')}` : 'e.id');
   const ordered = raw(columns.map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`).join(', '));
   const events = sql`SELECT ${selected} FROM ${from} WHERE ${where} ORDER BY ${ordered}`;
-  // All ids are read: a page and a count would read all links or texts twice, and `count(*) OVER ()` takes as long.
+  // One statement for all ids: a page and a total would each read those. `count(*) OVER ()` is no faster.
   if (readsAll) {
     const ids = visible.numbers(events);
     return { ids: ids.slice(offset, offset + limit), total: ids.length };

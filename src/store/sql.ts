@@ -54,9 +54,9 @@ const CALLER_TABLES = ['event', 'event_link', 'event_text', 'linked_record', 'cu
 
 /**
  * The statement for one caller whose unpublished records are in the attached database `schema`: each table name means
- * "public, but for the ids of these records, and theirs". Example: the replica has event 12 as
- * published, and the CMS gave the caller a draft of this id: `event` then has the row of the draft alone.
- * `NOT MATERIALIZED`: SQLite would copy a table that a statement names twice.
+ * "the public rows, but for those with the ids of these records, and the rows of these". Example: the replica has event
+ * 12 as published, and the CMS gave the caller a draft of this id: `event` then has the row of the draft alone.
+ * Without `NOT MATERIALIZED`, SQLite would copy a table that a statement names twice.
  */
 export function readingAsCaller(schema: string, statement: Sql): Sql {
   const tables = CALLER_TABLES.map((name) => {

@@ -144,13 +144,23 @@ describe('date parameters of the event list', () => {
   it('a relative day means the same until a cached response ends, in every zone', () => {
     const { validUntilMs } = windowAt('-1month', Date.UTC(2027, 2, 10, 18, 7), 'UTC');
     expect(validUntilMs).to.equal(Date.UTC(2027, 2, 10, 18, 15));
-    for (const phrase of ['-1month', 'yesterday', '-30 days', '-90 minutes', 'now', '2027-03-01'])
+    for (const phrase of ['-1month', 'yesterday', '-30 days', '-90 minutes', 'now', '2027-03-01', '0', '1804809600'])
       for (const zone of ['Asia/Kathmandu', 'Pacific/Chatham', 'America/St_Johns', 'Europe/Berlin'])
         for (let minute = 0; minute < 48 * 60; minute += 7) {
           const nowMs = Date.UTC(2027, 2, 27) + minute * 60_000;
           const { bounds, validUntilMs: endMs } = windowAt(phrase, nowMs, zone);
           expect(windowAt(phrase, endMs - 1, zone).bounds, `${phrase} in ${zone}`).to.deep.equal(bounds);
         }
+  });
+
+  it('a Unix time is the same bound as long as a date with a year is, and 0 until midnight at the site', () => {
+    const evening = Date.UTC(2027, 2, 10, 18, 7);
+    for (const text of ['2027-05-01', '1809230400', ' 1809230400.5', '-86400'])
+      expect(windowAt(text, evening, 'Asia/Kathmandu').validUntilMs, text).to.equal(Date.UTC(2027, 2, 11));
+    // 23:59:59.5 in Kathmandu, which is at +05:45: half a second later 0 is the next day.
+    const beforeMidnight = Date.UTC(2027, 2, 10, 18, 14, 59, 500);
+    for (const zero of ['0', '-0.5'])
+      expect(windowAt(zero, beforeMidnight, 'Asia/Kathmandu').validUntilMs).to.equal(beforeMidnight + 500);
   });
 
   it('include switches off all date filters and the default window', async () => {

@@ -5,7 +5,7 @@ import type { Cms, CmsRecord, Credentials, ListRequest } from '../../cms/port.ts
 import { CmsRejected, ifRejected } from '../../errors.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import { hasUnreadableTime } from '../../mapping/compile-field.ts';
-import { customFieldType } from '../../mapping/custom-fields.ts';
+import { customFieldRow } from '../../mapping/custom-fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import { isSeries, OCCURRENCES_FIELD } from '../../mapping/occurrences.ts';
@@ -212,7 +212,7 @@ export async function checkFields(context: CheckContext, kind: Kind): Promise<Fi
   const findings: Finding[] = [];
   for (const [name, spec] of Object.entries(fields)) findings.push(await judge(name, spec, FIELDS[kind][name]!));
   for (const [name, spec] of Object.entries(custom_fields)) {
-    const definition: Field = { ...customFieldType(name, spec), property: `customFields.${name}` };
+    const definition: Field = { ...customFieldRow(name, spec), property: `customFields.${name}` };
     findings.push(await judge(`custom_fields.${name}`, spec, definition));
   }
   return findings;

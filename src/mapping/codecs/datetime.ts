@@ -36,8 +36,8 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
     read: (stored, zones) => {
       const text = typeof stored === 'number' ? String(stored) : stored;
       if (typeof text !== 'string') return undefined;
-      const inFormat = format.read(text);
-      if (inFormat !== undefined) return convertWallTime(inFormat, zoneOfText(zones), eventZone(zones));
+      const wall = format.read(text);
+      if (wall !== undefined) return convertWallTime(wall, zoneOfText(zones), eventZone(zones));
       // Whatever the format, people also type 2027-05-01T19:30, which has no offset.
       const typed = parseIsoDate(text);
       return typed && convertWallTime(typed, zoneOfClock(clock, zones), eventZone(zones));

@@ -1,5 +1,5 @@
-// Codecs of numbers: `number`, an id, or a text that the CMS stores as a number; `coordinate`, of every field of the
-// type `number`; and `ids`, of linked records and terms.
+// Codecs of numbers: `number`, of ids, and of texts that the CMS stores as numbers, such as a cost; `coordinate`, of
+// fields of the type `number`, which the codec `number` does not fit; and `ids`, of linked records and terms.
 
 import { LIMITS } from '../../fixed-limits.ts';
 import { parseNumber } from '../../interface/value-types.ts';
@@ -46,8 +46,8 @@ export const number: CodecDefinition<NumberOptions> = {
 };
 
 /**
- * The default of every field of the type `number`, which a record may lack: so far the coordinates of a venue. Its
- * `meta` key is registered as text: `''` removes a latitude, and WordPress refuses a blank in a key of numbers.
+ * Of a venue's latitude and longitude, the only fields of the type `number`. Their `meta` keys are registered as text:
+ * `''` removes a latitude, and WordPress refuses a blank in a key of numbers.
  */
 export const coordinate: CodecDefinition<never> = {
   fits: ['number'],
