@@ -78,8 +78,9 @@ export class Peers implements PeersPort {
   /** The records that `#reread` reads now, because an entry names them. `changed` does not tell them again. */
   readonly #rereading = new Set<string>();
   /**
-   * Set in the calls that `#reread` makes. A poll that runs beside them lacks it, and tells what it changes. Several
-   * calls may share a batch (`inBatches`). It counts as the first of them does: at worst a key is told twice.
+   * Set in the calls that `#reread` makes. A poll that runs beside these calls lacks it, and tells what it changes. A
+   * batch (`inBatches`) has it if its first call has it. `#fetchUnknown` (cms-records.ts) has not: then the keys of a
+   * later call in the batch are told twice.
    */
   readonly #isReread = new AsyncLocalStorage<true>();
 

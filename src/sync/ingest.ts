@@ -278,7 +278,7 @@ export async function findExisting(context: SyncContext, spec: CollectionSpec, i
   const stride = Math.max(1, ids.length / SAMPLE);
   for (let at = Math.random() * stride; at < ids.length; at += stride) {
     const id = ids[Math.floor(at)]!;
-    if (!(await isMissing(context, spec, id))) return id;
+    if (!(await isRightlyMissing(context, spec, id))) return id;
   }
   return undefined;
 }
@@ -287,7 +287,7 @@ export async function findExisting(context: SyncContext, spec: CollectionSpec, i
  * True if a list is right to lack this record: because of its status, such as `draft` or a plugin's `expired`; because
  * the gateway leaves out what is too large; or because the CMS itself says that visitors get no such record.
  */
-async function isMissing(context: SyncContext, spec: CollectionSpec, id: number): Promise<boolean> {
+async function isRightlyMissing(context: SyncContext, spec: CollectionSpec, id: number): Promise<boolean> {
   try {
     const record = await readRecord(context, spec, id);
     return !isPublished(record) || record[CMS_STATUS] !== undefined;

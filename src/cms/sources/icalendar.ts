@@ -9,7 +9,7 @@ import { cutText, webAddress } from '../../text/text.ts';
 import { DAY_MS, formatWallTime, isoToWall, validWallTime } from '../../time/wall-time.ts';
 import { describeBody } from '../http-exchange.ts';
 import { getPublic } from '../public-request.ts';
-import { type Component, properties, readFile, textOf } from './icalendar-text.ts';
+import { type Component, parseCalendars, properties, textOf } from './icalendar-text.ts';
 import * as times from './icalendar-times.ts';
 import { zonesOf } from './icalendar-zones.ts';
 import * as source from './source.ts';
@@ -44,7 +44,7 @@ export async function readICalendar(
   bytes: Buffer,
   { timezone, nowMs, signal }: { timezone: string; nowMs: number; signal?: AbortSignal },
 ): Promise<Omit<source.SourceSnapshot, 'validators'>> {
-  const { calendar, state, hasOnlyUtf8 } = await readFile(bytes);
+  const { calendar, state, hasOnlyUtf8 } = await parseCalendars(bytes);
   if (state === 'no calendar') throw new Error(`${describeBody(bytes)} instead of a calendar`);
   const zoneOf = await zonesOf(calendar, nowMs);
   const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
@@ -182,10 +182,10 @@ async function add(group: UidGroup, part: UidPart, start: times.Moment, inKey?: 
 const isChange = ({ lines }: Component): boolean => lines.has('recurrence-id');
 const instanceOf = ({ claimed, named }: UidPart): times.Moment => claimed ?? named;
 
-/** Claims for the instance at `start` the change whose RECURRENCE-ID is that time or day. False: there is none. */
+/** Marks the change whose RECURRENCE-ID is this time, or this day, as that of the instance. False: there is none. */
 function claimChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>): boolean {
   const ofDay = changes.get(times.dayName(start.wallMs));
-  // The first instance of a day claims the change of the day, which is then of a time: no later instance gets it.
+  // The first instance of a day claims the change of the day: `instanceOf` is then a time, so no later one gets it.
   const change = changes.get(times.instanceName(start)) ?? (ofDay && instanceOf(ofDay).isDate ? ofDay : undefined);
   if (change) change.claimed = start;
   return change !== undefined;
