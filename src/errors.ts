@@ -107,10 +107,7 @@ export type UnavailableReason =
   | 'busy'
   | 'breaker-open';
 
-/**
- * The CMS gave no usable response. `outcomeUnknown`: the CMS may or may not have executed the write.
- * `status`: the HTTP status, if the CMS sent one.
- */
+/** The CMS gave no usable response. `outcomeUnknown`: it may have executed the write. `status`: if it sent one. */
 export class CmsUnavailable extends Error {
   readonly reason: UnavailableReason;
   /** If the CMS or the circuit breaker says one. */

@@ -79,8 +79,7 @@ export class Peers implements PeersPort {
   readonly #rereading = new Set<string>();
   /**
    * Set in the calls that `#reread` makes. A poll that runs beside these calls lacks it, and tells what it changes. A
-   * batch (`inBatches`) has it if its first call has it. `#fetchUnknown` (cms-records.ts) has not: then the keys of a
-   * later call in the batch are told twice.
+   * batch (`inBatches`) begun without it, as by `#fetchUnknown`, tells the keys of a later `tell` a second time.
    */
   readonly #isReread = new AsyncLocalStorage<true>();
 

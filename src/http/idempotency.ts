@@ -54,10 +54,10 @@ export class Idempotency {
    *     other parameters           422
    *     a result (`done`)          the record, or the stored error
    *     `running`                  409 while the create may still run, then as `unknown`
-   *     `unknown`; the CMS         (WordPress says it by the companion plugin)
-   *       has the record           the record
-   *       says that it has none    after two minutes its create; until then the stored error, or 502 without one
-   *       cannot say it            the stored error, or 502 without one
+   *     `unknown`; the CMS has
+   *       the record               the record
+   *       no record                after two minutes its create; until then the stored error, or 502 without one
+   *       no companion plugin      the stored error, or 502 without one: nothing tells whether there is a record
    */
   async createOnce(createRequest: CreateRequest): Promise<ApiResponse> {
     const { key, kind, params, request, readForReplay } = createRequest;

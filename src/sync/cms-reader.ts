@@ -255,6 +255,5 @@ export function assertHasFields(context: SyncContext, kind: Kind, record: CmsRec
   assertHasPaths(context, spec, record, [...paths], isWritten);
 }
 
-/** True if the response exceeded the limit of bytes (`maxBytes` in src/fixed-limits.ts). */
 export const isTooLargeError = (error: unknown): boolean =>
   error instanceof CmsUnavailable && error.reason === 'too-large';

@@ -14,11 +14,9 @@ const MANY_IMAGES = 10;
 const NO_RESPONSE: ReadonlySet<UnavailableReason> = new Set(['refused', 'reset', 'timeout', 'busy', 'breaker-open']);
 
 /**
- * Whether one of the images may cause this failure, and at each poll again:
- *
- *   one of `NO_RESPONSE`                                    false
- *   a status above 500, as of a proxy; or `retryAfterS`     false
- *   any other, as 500, `not-json`, `too-large`              true
+ *   one of `NO_RESPONSE`                                  false
+ *   a status above 500, as of a proxy; or `retryAfterS`   false
+ *   any other, as 500, `not-json`, `too-large`            true: an image may cause it, and at each poll again
  */
 function mayBeAboutImages(error: unknown): boolean {
   if (!(error instanceof CmsUnavailable) || NO_RESPONSE.has(error.reason)) return false;
@@ -94,8 +92,8 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   } catch (error) {
     media.failures += 1;
     // An image that the CMS cannot send must not fail every poll. So the polls give up `requested`: the scan reads it.
-    const areGivenUp = mayBeAboutImages(error) || media.failures >= 3;
-    if (areGivenUp) Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
+    const isGivenUp = mayBeAboutImages(error) || media.failures >= 3;
+    if (isGivenUp) Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
     else for (const id of requested) media.toRead.add(id);
     throw error;
   }

@@ -219,8 +219,6 @@ function writeFiles(folder: string, files: readonly OutputFile[], force: boolean
  *   bundled                  true           install it: the mapping has the form of each field
  *   of its own               true           install it, and run init again: forms are found by values
  *   bundled                  false          install it, make an event, and run init again
- *
- * @param hasAccount `check --write` can write
  */
 function nextStepLines(
   { preset, isSeenOnSite, mapping: { upstream: cms, event }, needsPlugin }: ChosenMapping,

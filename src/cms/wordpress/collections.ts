@@ -92,7 +92,7 @@ export function createCollections(call: RestCall): Collections {
       const query = { include: id, type: 'post', subtype: 'any', _fields: 'id' };
       const results = recordsOf(await call('GET', 'wp/v2/search', { query }, options));
       if (results.some((item) => item.id === id)) return true;
-      // The search finds no images. 401 and 403 mean that there is one, which this caller may not see.
+      // The search finds no images. 401 and 403 say that there is one, which this caller may not see.
       const isImage = call('GET', `wp/v2/media/${id}`, { query: { _fields: 'id' } }, options).then(() => true);
       return isImage.catch(ifRejected(({ refusesAccess }) => refusesAccess));
     },
