@@ -29,8 +29,8 @@ export const FIRST_EMBEDDED_ID = 2 ** 52;
 export const FIRST_SOURCE_ID = FIRST_EMBEDDED_ID + 2 ** 51;
 
 /**
- * A record's id in the CMS that is a text: a UUID, an ObjectId of MongoDB, or one of the site's own. Commas separate ids
- * in a query. The id map would store every half of a surrogate pair as the same character, and take two ids for one.
+ * An id of the CMS that is a text: a UUID, an ObjectId of MongoDB, or one of the site's own. Commas separate ids in a
+ * query. The id map would store every half of a surrogate pair as the same character, and take two ids for one.
  */
 export const TEXT_ID = /^[^,\p{Cc}\p{Cs}]{1,200}$/u;
 

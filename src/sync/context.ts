@@ -100,7 +100,7 @@ export function outdate(memory: SyncMemory, kind: KindOrImage, id: number): void
 export const isOutdated = ({ latestMarks }: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean =>
   (latestMarks.peek(`${kind} ${id}`) ?? 0) > readMark;
 
-/** For a response that is stored now: false if it is outdated; otherwise earlier ones are from now on. */
+/** For a response that is stored now. False: it is outdated. True: responses to earlier requests are from now on. */
 export function claimIfCurrent(memory: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean {
   if (isOutdated(memory, kind, id, readMark)) return false;
   memory.latestMarks.set(`${kind} ${id}`, readMark);
@@ -142,7 +142,7 @@ const newKindMemory = (replica: Replica, kind: Kind) => ({
   extraInTotal: 0 as number | undefined,
   /** Missing records whose deletion waits until the CMS has confirmed it, by id: since when, by `clockMs`. */
   suspended: new Map<number, number>(),
-  /** One of `suspended` that the CMS has when it is read by id: so it has not confirmed the deletion. */
+  /** A suspended record that the CMS still has when asked by id: so the CMS has not confirmed the deletion. */
   existingId: undefined as number | undefined,
   /** Records that this gateway or a webhook saw in the trash, until they are deleted here: calendars say CANCELLED. */
   trashed: new Set<number>(),

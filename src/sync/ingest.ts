@@ -168,13 +168,13 @@ export async function refreshRecords(
   suspendIfMass(context, kindMapping, [...stored.keys()]);
   const deletable = missing.filter((id) => deletableAtOnce.has(id) || !suspended.has(id));
   await deleteRecords(context, kindMapping, deletable, firstReadMark);
-  // Also of those that `deleteRecords` keeps, because something newer is known of them.
+  // Also of records that `deleteRecords` keeps because something newer is known of them.
   endSuspension(context, kindMapping.kind, deletable);
 }
 
 /**
- * Re-reads all dirty records, and `named`: those are deleted at once if they are missing. They were marked dirty too,
- * but a poll may have taken them, and not have read them yet. Throws what the CMS throws.
+ * Re-reads all dirty records, and the `named` ones, which are deleted at once if they are missing. Named records are
+ * dirty too, unless a poll has taken them out of `dirty`, and perhaps not read them yet. Throws what the CMS throws.
  */
 export async function refreshDirty(context: SyncContext, kindMapping: KindMapping, named = new Set<number>()) {
   const { dirty } = context.memory.kinds[kindMapping.kind];

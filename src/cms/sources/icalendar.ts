@@ -117,7 +117,7 @@ function uidOf(component: Component): string {
 async function readGroup(group: UidGroup, components: readonly Component[]): Promise<void> {
   const { masters, changes } = group;
   for (const component of components) await attempt(group, () => addPart(group, component));
-  // A change does not say of which master it is: one of a private master would show what that hides.
+  // A change does not say of which master it is. That of a private master would show what the master hides.
   if ([...masters.values()].some(({ start }) => start === undefined)) return;
   // Of two events of one UID each has its start in its key, also while the start of the other cannot be read.
   const hasOthers = components.filter((component) => !isChange(component)).length > 1;
@@ -127,7 +127,7 @@ async function readGroup(group: UidGroup, components: readonly Component[]): Pro
     if (change.start) await attempt(group, () => add(group, change, change.start!, instanceOf(change)));
 }
 
-/** Of two parts of one instance the last counts. A change without a start is no event, nor is what it changes. */
+/** Of two parts of one instance the last counts. A change without a start is no event, nor is its instance. */
 function addPart(group: UidGroup, component: Component): void {
   const { uid, masters, changes, remarks } = group;
   const found = isChange(component) ? changes : masters;
