@@ -115,7 +115,7 @@ export const sourceAddress = ({ icalendar, events }: Omit<SourceSettings, 'name'
 export const adminUrl = ({ adminHost, adminPort }: Config['listen'], path: string): string =>
   `http://${adminHost.includes(':') ? `[${adminHost}]` : adminHost}:${adminPort}${path}`;
 
-/** Also with a byte order mark. Errors name the file as `location`, and quote nothing of it: that may be secret. */
+/** Reads a file, also with a byte order mark. Errors name it as `location`, and quote nothing: it may be secret. */
 export function readJsonFile(path: string, location: string): JsonObject {
   const text = readTextFile(path, location);
   let reason = 'is not a JSON object';

@@ -70,8 +70,8 @@ export class Peers implements PeersPort {
   /** The last entry whose records this gateway has read again. The next entries are read after this one. */
   #applied = STREAM_START;
   /**
-   * Entries up to this one may be lost: at the start, and after Redis was emptied. This gateway then polls, and reads on
-   * after this entry. Undefined: no entry is lost.
+   * Entries up to this one may be lost: at the start, and after Redis was emptied. This gateway then polls, and reads
+   * the entries after this one. Undefined: no entry is lost.
    */
   #lostUntil: string | undefined;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();

@@ -21,7 +21,7 @@ export const isWrite = (method: string): boolean => method !== 'GET' && method !
 export const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
 
 /**
- * Sends one request and reads the whole response, whatever its status. When `signal` aborts, throws `abortError`.
+ * Sends one request and reads the whole response, whatever its status. If `signal` aborts, throws by `abortError`.
  * @throws CmsUnavailable `refused` | `timeout` | `reset` | `too-large`; `outcomeUnknown` if a write may have been sent
  */
 export async function sendRequest(

@@ -40,7 +40,7 @@ export function createOverloadCheck(overloadMs: number, clockMs = () => performa
   };
 }
 
-/** Also rejects a request with a body while `bodiesAtOnce` are in progress, or a tenth of them from its network. */
+/** Rejects under overload; and a body while `bodiesAtOnce` requests have one, or a tenth of them from its network. */
 export function loadShedding(options: LoadSheddingOptions, clientAddress: ClientAddress): Middleware {
   const isOverloaded = createOverloadCheck(options.overloadMs);
   const bodies = new SharedSlots(options.bodiesAtOnce);

@@ -145,8 +145,8 @@ export async function* paginate(
 }
 
 /**
- * One record with the fields that the mapping names. It has no read mark: `readByIds` stores a hole with the mark of the
- * list that lacks it, and other callers do not store the record. Throws what the CMS throws.
+ * One record with the fields that the mapping names. It has no read mark: `readByIds` gives a hole the mark of the list
+ * that lacks it, and other callers do not store the record. Throws what the CMS throws.
  */
 export function readRecord(context: SyncContext, spec: CollectionSpec, id: number): Promise<CmsRecord> {
   context.memory.tally.requests += 1;
