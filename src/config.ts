@@ -115,11 +115,7 @@ export const sourceAddress = ({ icalendar, events }: Omit<SourceSettings, 'name'
 export const adminUrl = ({ adminHost, adminPort }: Config['listen'], path: string): string =>
   `http://${adminHost.includes(':') ? `[${adminHost}]` : adminHost}:${adminPort}${path}`;
 
-/**
- * Reads a file of the operator, also one with a byte order mark.
- * @param location names the file in errors, which do not quote its contents: they may be secret
- * @throws ConfigError
- */
+/** Reads a file, also with a byte order mark. Errors name it as `location`, and quote nothing: it may be secret. */
 export function readJsonFile(path: string, location: string): JsonObject {
   const text = readTextFile(path, location);
   let reason = 'is not a JSON object';
@@ -148,10 +144,7 @@ function readTextFile(path: string, location: string, maxBytes?: number): string
   }
 }
 
-/**
- * Reads and validates the operator's file; errors name it. Paths in it are relative to its folder, which may be moved
- * and mounted as a whole.
- */
+/** Errors name the operator's file. Paths in it are relative to its folder, which may be mounted anywhere. */
 function readLayer(path: string): JsonObject {
   const json = readJsonFile(path, path);
   // Editors find the schema by this key.
@@ -265,7 +258,6 @@ function variableOf(key: string): string {
 /**
  * Reads the variables of the gateway. Ignores empty ones, and what Kubernetes and Docker set for a service
  * whose name begins with "calendar".
- * @param warn gets one message that names the unknown variables
  * @throws ConfigError for a variable that is set beside its file variable, and for an unusable file; never with a value
  */
 export function readEnvironment(env: NodeJS.ProcessEnv, warn: (message: string) => void) {

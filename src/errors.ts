@@ -27,8 +27,8 @@ export class ApiError extends Error {
 }
 
 /**
- * What a rejection means, in the gateway's terms, and the HTTP status that it usually has. Each adapter translates the
- * errors of its CMS into these kinds.
+ * The kinds of rejections, in the gateway's terms, and the HTTP status that each usually has. Each adapter translates
+ * the errors of its CMS into these kinds.
  */
 export const USUAL_STATUS = {
   /** The CMS itself says that there is no such record. Another 404, as of a proxy, is `failed`. */
@@ -64,7 +64,7 @@ export class CmsRejected extends Error {
   readonly status: number;
   /** The CMS's own name for the error: for messages, never for decisions. */
   readonly code: string;
-  /** Locations in the CMS record (`meta.cost`, `title`). */
+  /** Locations in the CMS record (`meta.cost`, `title`). Of `unauthenticated`: `username` or `email`. */
   readonly fields: readonly string[];
   readonly existingId: number | undefined;
   /** Default `no`. A read never writes. */
@@ -107,10 +107,7 @@ export type UnavailableReason =
   | 'busy'
   | 'breaker-open';
 
-/**
- * The CMS gave no usable response. `outcomeUnknown`: the CMS may or may not have executed the write.
- * `status`: the HTTP status, if the CMS sent one.
- */
+/** The CMS gave no usable response. `outcomeUnknown`: it may have executed the write. `status`: if it sent one. */
 export class CmsUnavailable extends Error {
   readonly reason: UnavailableReason;
   /** If the CMS or the circuit breaker says one. */

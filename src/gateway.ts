@@ -56,7 +56,7 @@ interface OpenedCms {
 /**
  * Opens the CMS that the mapping names; none if the settings name no site.
  * @param idMapFile of the id map, for a CMS whose ids are texts; absent: the numbers end with the process
- * @param wereSourcesTried whether a calendar without a CMS is complete
+ * @param wereSourcesTried each, with success or without: then a calendar without a CMS is complete
  * @throws ConfigError if the file cannot be used
  */
 export function openCms(

@@ -5,11 +5,11 @@ import type { ChangedRecord } from '../sync/poll.ts';
 export interface PeersPort {
   /**
    * Tells the peers that these records have changed, while `read` reads them again here. Resolves with the result of
-   * `read` once Redis has the entry, or at once while Redis is away.
+   * `read`; not before Redis has the entry, unless Redis is away.
    */
   tell<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T>;
-  /** The state that this gateway's responses show now. `isTold`: the peers have been told of all of it. */
+  /** `id`: the last entry that this gateway wrote or applied. `isTold`: nothing that it changed is still to be told. */
   consistencyToken(): { id: string; isTold: boolean };
-  /** Whether this gateway shows, within the time and before the abort, what its peers have told until this id. */
+  /** Whether this gateway has, within the time and before the abort, applied all entries up to this id. */
   reaches(id: string, withinMs: number, signal: AbortSignal): Promise<boolean>;
 }

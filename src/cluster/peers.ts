@@ -45,7 +45,7 @@ const ENTRIES_PER_READ = 100;
 const BLOCK_MS = 1000;
 /** Between two tries, of Redis or of the CMS. */
 const RETRY_MS = 1000;
-/** Keys that are kept while Redis is away. Beyond it the other gateways read everything again. */
+/** Keys that are kept while Redis is away. If there are more, the other gateways read everything again. */
 const MAX_UNSENT = 1000;
 /** A gateway polls at least every sixth interval: another one may have died between its poll and its message. */
 const MAX_SKIPPED = 5;
@@ -67,19 +67,19 @@ export class Peers implements PeersPort {
   #sinceMs = Date.now();
 
   // Reading: what the others have told.
-  /** The last entry whose records this gateway has read again. It reads on after it. */
+  /** The last entry whose records this gateway has read again. The next entries are read after this one. */
   #applied = STREAM_START;
   /**
-   * Entries up to this one may be lost: at the start, and after Redis was emptied. Undefined: none are.
-   * This gateway then polls, and reads on after this entry.
+   * Entries up to this one may be lost: at the start, and after Redis was emptied. This gateway then polls, and reads
+   * the entries after this one. Undefined: no entry is lost.
    */
   #lostUntil: string | undefined;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
   /** The records that `#reread` reads now, because an entry names them. `changed` does not tell them again. */
   readonly #rereading = new Set<string>();
   /**
-   * Set in the calls that `#reread` makes. A poll that runs beside them lacks it, and tells what it changes. Several
-   * calls may share a batch (`inBatches`). It counts as the first of them does: at worst a key is told twice.
+   * Set in the calls that `#reread` makes. A poll that runs beside these calls lacks it, and tells what it changes. A
+   * batch (`inBatches`) begun without it, as by `#fetchUnknown`, tells the keys of a later `tell` a second time.
    */
   readonly #isReread = new AsyncLocalStorage<true>();
 

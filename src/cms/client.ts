@@ -199,7 +199,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
  *   any other 5xx                             3
  *   429, not JSON, too large                  1
  *
- * The circuit breaker opens at five failures in a row (bulkhead.ts): the list of the third line makes four.
+ * The circuit breaker opens at five failures in a row (bulkhead.ts). The list of the third line makes only four.
  */
 function isTransient(error: unknown, callerAsksForFewer = false): boolean {
   if (!(error instanceof CmsUnavailable)) return false;

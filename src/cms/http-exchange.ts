@@ -21,8 +21,7 @@ export const isWrite = (method: string): boolean => method !== 'GET' && method !
 export const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
 
 /**
- * Sends one request and reads the whole response, whatever its status. When `signal` aborts, its reason is
- * thrown; a deadline's reason then also says if a write may have been carried out.
+ * Sends one request and reads the whole response, whatever its status. If `signal` aborts, throws by `abortError`.
  * @throws CmsUnavailable `refused` | `timeout` | `reset` | `too-large`; `outcomeUnknown` if a write may have been sent
  */
 export async function sendRequest(
@@ -171,11 +170,7 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
 export const is5xxWithoutRetryAfter = ({ reason, status = 0, retryAfterS }: CmsUnavailable): boolean =>
   reason === 'status' && status >= 500 && retryAfterS === undefined;
 
-/**
- * The error for a redirect. The gateway does not follow redirects of writes, which would lose them, or to
- * another origin, which would leak credentials.
- * @param url named in the message if it is an address of the web, without its query, which may hold what a caller sent
- */
+/** The message names an address of the web, without its query: that may hold what a caller sent. */
 export function redirectError(url: URL | null, { isLoop = false } = {}): CmsRedirected {
   const target = url && /^https?:$/.test(url.protocol) ? url : undefined;
   const destination = target ? ` to ${target.origin}${target.pathname}` : '';

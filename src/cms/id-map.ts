@@ -42,6 +42,7 @@ export class IdMap {
     this.#isUsed = connection.prepare('SELECT 1 FROM ids LIMIT 1').get() !== undefined;
   }
 
+  /** True once a record has a number. */
   isUsed(): boolean {
     return this.#isUsed;
   }

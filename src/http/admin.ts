@@ -3,6 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { readAtMost } from '../cms/http-exchange.ts';
+import { TEXT_ID } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 
 /** A record that the CMS reports, by its names and ids: a UUID is an id too. */
@@ -146,12 +147,11 @@ function parseChanges(body: Buffer): ReportedChange[] | undefined {
   }
 }
 
-/** A text id, as `src/cms/payload/ids.ts` serves it. Digits alone are a number. */
-const TEXT_ID = /^(?!\d+$)[^,\p{Cc}\p{Cs}]{1,200}$/u;
-
 function isChange(value: unknown): value is ReportedChange {
   if (typeof value !== 'object' || value === null) return false;
   const { collection, id } = value as Record<string, unknown>;
-  const isId = typeof id === 'string' ? TEXT_ID.test(id) : Number.isSafeInteger(id) && Number(id) > 0;
+  // An id of digits alone is a number, and has to be sent as one.
+  const isTextId = typeof id === 'string' && TEXT_ID.test(id) && !/^\d+$/.test(id);
+  const isId = isTextId || (Number.isSafeInteger(id) && Number(id) > 0);
   return typeof collection === 'string' && collection !== '' && isId;
 }

@@ -40,7 +40,8 @@ interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {
  *     servePages       answers the pages and their assets in `ctx.body`
  *     mount            `mount`, `baseUrl`, `path`, `query`, `omitBody`, and the overridden `ctx.method`: 400, 404
  *     cachedReads      `cached`, `cacheOutcome`: from the cache, or `apiResponse` as `responseParams` has shaped it
- *     responseParams   applies `_fields`, `_envelope` and `_jsonp` to `apiResponse` and to errors of `auth`: 400
+ *     responseParams   applies `_fields`, `_envelope` and `_jsonp` to `apiResponse`: 400. The last two wrap the errors
+ *                      of `auth` and `routes` too
  *     auth             `actor`, `routeName`: 401, 403, 429, 503
  *     routes           `matchedRoute`, `apiResponse`; reads the body, and runs the use case: all other errors
  */

@@ -3,7 +3,7 @@
 
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type Actor, ANONYMOUS } from '../calendar/request.ts';
+import type { Actor } from '../calendar/request.ts';
 import type { Account, Cms, Login } from '../cms/port.ts';
 import { type ApiError, CmsRejected } from '../errors.ts';
 import { invalidCredentials, invalidNonce, tooManyLogins } from '../interface/errors.ts';
@@ -45,7 +45,7 @@ interface AuthRequest {
 
 function anonymousActor({ nonce, address }: Pick<AuthRequest, 'nonce' | 'address'>): Actor {
   if (nonce !== undefined) throw invalidNonce();
-  return { ...ANONYMOUS, network: network48Of(address) };
+  return { credentials: undefined, account: undefined, network: network48Of(address) };
 }
 
 /** Holds no credentials. `ignored`: to the CMS the caller is anonymous. `limited`: the CMS was not asked. */

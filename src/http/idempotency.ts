@@ -37,7 +37,7 @@ const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.
 export class Idempotency {
   readonly #services: Services;
   readonly #keys: IdempotencyStore;
-  /** The replica's, because a reload makes another `Idempotency` while creates run. */
+  /** The keys of creates that run here. The replica's set: a reload makes another `Idempotency` while creates run. */
   readonly #running: Set<string>;
 
   constructor(services: Services, keys: IdempotencyStore) {
@@ -54,7 +54,10 @@ export class Idempotency {
    *     other parameters           422
    *     a result (`done`)          the record, or the stored error
    *     `running`                  409 while the create may still run, then as `unknown`
-   *     `unknown`                  the record, if the CMS has it; else the stored error; after two minutes its create
+   *     `unknown`; the CMS has
+   *       the record               the record
+   *       no record                after two minutes its create; until then the stored error, or 502 without one
+   *       no companion plugin      the stored error, or 502 without one: nothing tells whether there is a record
    */
   async createOnce(createRequest: CreateRequest): Promise<ApiResponse> {
     const { key, kind, params, request, readForReplay } = createRequest;
@@ -156,10 +159,10 @@ export class Idempotency {
 /**
  * What is stored of a create that failed:
  *
- *     whether the CMS has the record is unknown        `unknown`
+ *     the error says so (`calendar_outcome_unknown`)   `unknown`
  *     `created`: the CMS has it, a later step failed   `done`: the error, or of a 503, which asks to retry, the record
- *     `isSent`: the CMS may have written it            `done`: the error
- *     the CMS has refused it, or never got it          nothing: the next request with the key is a create of its own
+ *     `isSent`, and `mayHaveWritten`                   `done`: the error
+ *     not sent, or refused before it was written       nothing: the next request with the key is a create of its own
  */
 function resultOf(error: unknown, created: CreatedRecord | undefined, isSent: boolean) {
   const { isUnexpected: _, ...response } = errorResponse(error);

@@ -40,10 +40,7 @@ export function createOverloadCheck(overloadMs: number, clockMs = () => performa
   };
 }
 
-/**
- * Rejects requests under overload, and requests with a body while `bodiesAtOnce` others are in progress or a tenth of
- * them come from the same network.
- */
+/** Rejects under overload; and a body while `bodiesAtOnce` requests have one, or a tenth of them from its network. */
 export function loadShedding(options: LoadSheddingOptions, clientAddress: ClientAddress): Middleware {
   const isOverloaded = createOverloadCheck(options.overloadMs);
   const bodies = new SharedSlots(options.bodiesAtOnce);

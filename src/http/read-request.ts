@@ -42,7 +42,7 @@ export function createMountFinder({ mounts, publicUrl }: MountOptions) {
     routePrefix: mount.replace(/^\/wp-json/, '').toLowerCase(),
   }));
 
-  return function findMount(path: string, isRestRoute: boolean): Pick<State, 'mount' | 'baseUrl' | 'path'> | undefined {
+  return function findMount(path: string, isRestRoute = false): Pick<State, 'mount' | 'baseUrl' | 'path'> | undefined {
     const clean = path.replace(/\/{2,}/g, '/').replace(/\/$/, '');
     const lower = clean.toLowerCase();
     for (const { mount, baseUrl, pathPrefix, routePrefix } of candidates) {

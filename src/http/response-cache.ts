@@ -167,10 +167,7 @@ async function compress(response: CachedResponse, encoding: ContentEncoding): Pr
 const { 'Content-Type': JSON_TYPE, ...otherHeaders } = COMMON_HEADERS;
 const HEADERS = Object.entries(otherHeaders).flat();
 
-/**
- * `toCached` turns a use case's response to an anonymous caller into a cached one. It returns undefined for an error,
- * and for a response that must not be reused (without `validUntilMs`).
- */
+/** `toCached` returns undefined for an error, and for a response that must not be reused (no `validUntilMs`). */
 export function createToCached(services: Services, freshness: Freshness) {
   const cacheControl = publicCacheControl(freshness);
 

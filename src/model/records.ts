@@ -28,6 +28,12 @@ export const FIRST_EMBEDDED_ID = 2 ** 52;
 /** Records of sources, of all kinds: from the source's name and the record's key there. Below 2 ** 53, so exact. */
 export const FIRST_SOURCE_ID = FIRST_EMBEDDED_ID + 2 ** 51;
 
+/**
+ * An id of the CMS that is a text: a UUID, an ObjectId of MongoDB, or one of the site's own. Commas separate ids in a
+ * query. The id map would store every half of a surrogate pair as the same character, and take two ids for one.
+ */
+export const TEXT_ID = /^[^,\p{Cc}\p{Cs}]{1,200}$/u;
+
 const DAY_MS = 86_400_000;
 
 /** `YYYY-MM-DD HH:MM:SS` without a zone. The field's description names the zone. */

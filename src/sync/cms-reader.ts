@@ -145,8 +145,8 @@ export async function* paginate(
 }
 
 /**
- * One record with the fields that the mapping names. It has no read mark: `readByIds` gives a hole that of its list,
- * and other callers do not store the record. Throws what the CMS throws.
+ * One record with the fields that the mapping names. It has no read mark: `readByIds` gives a hole the mark of the list
+ * that lacks it, and other callers do not store the record. Throws what the CMS throws.
  */
 export function readRecord(context: SyncContext, spec: CollectionSpec, id: number): Promise<CmsRecord> {
   context.memory.tally.requests += 1;
@@ -255,6 +255,5 @@ export function assertHasFields(context: SyncContext, kind: Kind, record: CmsRec
   assertHasPaths(context, spec, record, [...paths], isWritten);
 }
 
-/** True if the response exceeded the limit of bytes (`maxBytes` in src/fixed-limits.ts). */
 export const isTooLargeError = (error: unknown): boolean =>
   error instanceof CmsUnavailable && error.reason === 'too-large';

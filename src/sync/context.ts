@@ -84,13 +84,13 @@ const MAX_MARKS = 10_000;
 //
 //   what happens                                           its number     latest mark of event 12
 //   a list is requested                                    7
-//   this gateway writes event 12, or a webhook names it    8              8 (`noteChange`)
+//   this gateway writes event 12, or a webhook names it    8              8 (`outdate`)
 //   the response to 7 comes, with event 12                                8: this is outdated, and not stored
 //   a list of the ids 12 and 15 is requested               9
 //   the response to 9 comes                                               9 (`claimIfCurrent`): this is stored
 
-/** Notes a change by this gateway, a webhook or another gateway. */
-export function noteChange(memory: SyncMemory, kind: KindOrImage, id: number): void {
+/** Outdates the responses to earlier requests: by this gateway, a webhook or another gateway the record has changed. */
+export function outdate(memory: SyncMemory, kind: KindOrImage, id: number): void {
   memory.lastReadMark += 1;
   memory.latestMarks.set(`${kind} ${id}`, memory.lastReadMark);
   if (kind !== 'image') memory.kinds[kind].revision += 1;
@@ -100,7 +100,7 @@ export function noteChange(memory: SyncMemory, kind: KindOrImage, id: number): v
 export const isOutdated = ({ latestMarks }: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean =>
   (latestMarks.peek(`${kind} ${id}`) ?? 0) > readMark;
 
-/** For a response that is stored now: false if it is outdated; otherwise earlier ones are from now on. */
+/** For a response that is stored now. False: it is outdated. True: responses to earlier requests are from now on. */
 export function claimIfCurrent(memory: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean {
   if (isOutdated(memory, kind, id, readMark)) return false;
   memory.latestMarks.set(`${kind} ${id}`, readMark);
@@ -142,7 +142,7 @@ const newKindMemory = (replica: Replica, kind: Kind) => ({
   extraInTotal: 0 as number | undefined,
   /** Missing records whose deletion waits until the CMS has confirmed it, by id: since when, by `clockMs`. */
   suspended: new Map<number, number>(),
-  /** One of `suspended` that the CMS has when it is read by id: so it has not confirmed the deletion. */
+  /** A suspended record that the CMS still has when asked by id: so the CMS has not confirmed the deletion. */
   existingId: undefined as number | undefined,
   /** Records that this gateway or a webhook saw in the trash, until they are deleted here: calendars say CANCELLED. */
   trashed: new Set<number>(),
@@ -196,7 +196,7 @@ export function loadMemory(replica: Replica, nowMs: number) {
     linksBuiltFrom: new Map<LinkField, string>(),
     /** Refreshes run one after another: an older response must not replace a newer table. */
     linksRefreshed: Promise.resolve(),
-    /** The number of the latest request for a list or for images, or of the latest `noteChange`. */
+    /** The number of the latest request for a list or for images, or of the latest `outdate`. */
     lastReadMark: 0,
     /** The latest read mark of each record, by kind and id: `event 12` -> 9. */
     latestMarks: new LRUCache<string, number>({ max: MAX_MARKS }),

@@ -168,13 +168,13 @@ export async function refreshRecords(
   suspendIfMass(context, kindMapping, [...stored.keys()]);
   const deletable = missing.filter((id) => deletableAtOnce.has(id) || !suspended.has(id));
   await deleteRecords(context, kindMapping, deletable, firstReadMark);
-  // Also of those that `deleteRecords` keeps, because something newer is known of them.
+  // Also of records that `deleteRecords` keeps because something newer is known of them.
   endSuspension(context, kindMapping.kind, deletable);
 }
 
 /**
- * Re-reads all dirty records, and `named`: those are deleted at once if they are missing. They were marked dirty too,
- * but a poll may have taken them, and not have read them yet. Throws what the CMS throws.
+ * Re-reads all dirty records, and the `named` ones, which are deleted at once if they are missing. Named records are
+ * dirty too, unless a poll has taken them out of `dirty`, and perhaps not read them yet. Throws what the CMS throws.
  */
 export async function refreshDirty(context: SyncContext, kindMapping: KindMapping, named = new Set<number>()) {
   const { dirty } = context.memory.kinds[kindMapping.kind];
@@ -278,7 +278,7 @@ export async function findExisting(context: SyncContext, spec: CollectionSpec, i
   const stride = Math.max(1, ids.length / SAMPLE);
   for (let at = Math.random() * stride; at < ids.length; at += stride) {
     const id = ids[Math.floor(at)]!;
-    if (!(await isMissing(context, spec, id))) return id;
+    if (!(await isRightlyMissing(context, spec, id))) return id;
   }
   return undefined;
 }
@@ -287,7 +287,7 @@ export async function findExisting(context: SyncContext, spec: CollectionSpec, i
  * True if a list is right to lack this record: because of its status, such as `draft` or a plugin's `expired`; because
  * the gateway leaves out what is too large; or because the CMS itself says that visitors get no such record.
  */
-async function isMissing(context: SyncContext, spec: CollectionSpec, id: number): Promise<boolean> {
+async function isRightlyMissing(context: SyncContext, spec: CollectionSpec, id: number): Promise<boolean> {
   try {
     const record = await readRecord(context, spec, id);
     return !isPublished(record) || record[CMS_STATUS] !== undefined;

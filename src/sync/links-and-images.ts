@@ -5,22 +5,25 @@ import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { imageOptions, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
-import { claimIfCurrent, linkTablesState, logDecision, noteChange, restartScan, type SyncContext } from './context.ts';
+import { claimIfCurrent, linkTablesState, logDecision, outdate, restartScan, type SyncContext } from './context.ts';
 import { batchesOf, findExisting } from './ingest.ts';
 import { listModified } from './list-modified.ts';
 
 /** Before more images than this are deleted, the gateway reads some of them one by one. */
 const MANY_IMAGES = 10;
-/** Failures that say nothing about the images which were asked for. */
-const AWAY: ReadonlySet<UnavailableReason> = new Set(['refused', 'reset', 'timeout', 'busy', 'breaker-open']);
-/** A 500 may be about an image. A 502 of a proxy is not, and no response with Retry-After is. */
-const isAboutImages = (error: unknown): boolean =>
-  error instanceof CmsUnavailable &&
-  !AWAY.has(error.reason) &&
-  (error.status ?? 500) <= 500 &&
-  error.retryAfterS === undefined;
+const NO_RESPONSE: ReadonlySet<UnavailableReason> = new Set(['refused', 'reset', 'timeout', 'busy', 'breaker-open']);
 
-/** Reads images by id: upserts or deletes them. Resolves with those that are missing. Throws what the CMS throws. */
+/**
+ *   one of `NO_RESPONSE`                                  false
+ *   a status above 500, as of a proxy; or `retryAfterS`   false
+ *   any other, as 500, `not-json`, `too-large`            true: an image may cause it, and at each poll again
+ */
+function mayBeAboutImages(error: unknown): boolean {
+  if (!(error instanceof CmsUnavailable) || NO_RESPONSE.has(error.reason)) return false;
+  return (error.status === undefined || error.status <= 500) && error.retryAfterS === undefined;
+}
+
+/** Reads images by id. Stores those that the CMS has, and deletes the others. Resolves with the ids of the others. */
 export async function refreshImages(context: SyncContext, ids: readonly number[]): Promise<readonly number[]> {
   const { replica, memory, pageSize } = context;
   const missing: number[] = [];
@@ -59,10 +62,10 @@ export async function refreshMissingImages(context: SyncContext): Promise<void> 
   media.completeAtVersion = replica.version;
 }
 
-/** Lets these images be asked for again. Example: one was uploaded to a draft, and an editor publishes the draft. */
+/** Lets images be asked for that the CMS did not have. Example: one was uploaded to a draft, which is published now. */
 export function forgetMissing({ memory }: SyncContext, ids: Iterable<number>): void {
   for (const id of ids) {
-    noteChange(memory, 'image', id);
+    outdate(memory, 'image', id);
     if (memory.media.notInCms.delete(id)) memory.media.completeAtVersion = undefined;
   }
 }
@@ -80,7 +83,7 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   if (polled.mediaTotal !== undefined && total < polled.mediaTotal)
     for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) media.toRead.add(id);
   const requested = [...media.toRead];
-  // Cleared before the read: meanwhile a webhook may add some of them again.
+  // Cleared before the read: meanwhile a webhook may add some of these images again, which the next poll then reads.
   media.toRead.clear();
   try {
     await refreshImages(context, requested);
@@ -88,8 +91,9 @@ export async function pollMedia(context: SyncContext): Promise<void> {
     media.failures = 0;
   } catch (error) {
     media.failures += 1;
-    // An image that the CMS cannot send must not fail every poll: the next ones leave these images to the scan.
-    if (isAboutImages(error) || media.failures >= 3) Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
+    // An image that the CMS cannot send must not fail every poll. So the polls give up `requested`: the scan reads it.
+    const isGivenUp = mayBeAboutImages(error) || media.failures >= 3;
+    if (isGivenUp) Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
     else for (const id of requested) media.toRead.add(id);
     throw error;
   }
@@ -126,12 +130,13 @@ async function refreshTable(context: SyncContext, link: LinkField): Promise<void
   const terms = link.terms === undefined ? [] : await listAll(context, plainCollection(link.terms, 'terms'), 'slug');
   const fingerprint = JSON.stringify([memory.kinds[link.kind].revision, terms]);
   if (memory.linksBuiltFrom.get(link) === fingerprint) return;
+  // `buildTable` finds a record's term by its slug, and without terms the number in one of its mapped fields.
   const records = await listAll(context, linked, link.terms === undefined ? 'mapped' : 'slug');
   const table = link.buildTable(records, terms);
   const before = memory.linkTables[link.field];
   memory.linkTables = { ...memory.linkTables, [link.field]: table };
   if (before && changesEvents(before, table)) restartScan(memory);
-  // Events still hold the values that no record had: a later table may have these.
+  // Events still hold the values that no record had. A later table may have them, and `changesEvents` then says so.
   for (const stored of before?.notFound ?? []) if (!table.idOf.has(stored)) table.notFound.add(stored);
   replica.apply({ state: linkTablesState(memory.linkTables) });
   memory.linksBuiltFrom.set(link, fingerprint);

@@ -6,7 +6,7 @@ import type { KindMapping } from '../mapping/mapping.ts';
 import { type Kind, type KindOrImage, seriesIdOf, UNKNOWN_SITE } from '../model/records.ts';
 import { getImages } from '../store/records.ts';
 import { type PageRequest, readAll, readPage, visitorOptions } from './cms-reader.ts';
-import { logDecision, markDirty, noteChange, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
+import { logDecision, markDirty, outdate, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import {
   deleteUnusedEmbedded,
   ingestRecords,
@@ -135,8 +135,7 @@ function noteNamed(context: SyncContext, kind: Kind, collection: string, changes
   const ids = idsOf(kind, changes);
   if (ids.size === 0) return;
   logDecision(context, collection, 'named by a webhook, a write or another gateway', { ids: [...ids] });
-  // Outdates the responses to requests in progress.
-  for (const id of ids) noteChange(memory, kind, id);
+  for (const id of ids) outdate(memory, kind, id);
   markDirty(memory, kind, ids);
   const trashed = changes.filter(({ isTrashed }) => isTrashed);
   for (const id of idsOf(kind, trashed)) memory.kinds[kind].trashed.add(id);

@@ -40,7 +40,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     'invalid credentials are rejected': {
       function: 'authenticate',
       code: "if (_1.kind === 'rejected') throw _1.error;",
-      replacement: "if (_1.kind === 'rejected') return ANONYMOUS;",
+      replacement: "if (_1.kind === 'rejected') return { credentials: undefined, account: undefined };",
       test: 'test/faults/limits.test.ts',
       title: 'on logins',
     },

@@ -31,6 +31,9 @@ const ADVICE: CmsAdvice = {
 
 const NO_DRAFTS = 'Give the collection drafts: versions: { drafts: true }.';
 const NO_TRASH = 'Give the collection a trash: trash: true.';
+const NAME_MEDIA =
+  'Name the upload collection in a copy of the mapping: "payload": { "media": "SLUG" }. Or leave ' +
+  '"image" out of the mapping.';
 
 export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsChecks {
   const { url, user, password = '' } = upstream;
@@ -72,10 +75,6 @@ export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsCh
   };
 }
 
-const NAME_MEDIA =
-  'Name the upload collection in a copy of the mapping: "payload": { "media": "SLUG" }. Or leave ' +
-  '"image" out of the mapping.';
-
 function judgeFeatures(
   { kind, collection }: KindMapping<Kind>,
   { drafts, trash }: { drafts: boolean; trash: boolean },
@@ -86,10 +85,12 @@ function judgeFeatures(
 }
 
 /**
- * - A path that neither a record nor the collection has: a failure.
- * - The status, which the adapter gives every record: ok, with what it tells of drafts.
- * - Paths that the collection has and no record: ok, but not of a start or an end.
- * - Anything else: undefined. Then its values are judged.
+ * By the first row that holds, for the paths where the field is read or written:
+ *
+ *   one that neither a record nor the collection has      fail, with the first such path
+ *   the field is the status                               ok: the adapter gives every record one
+ *   no record has any of them; the field is not required  ok
+ *   anything else, as a start that no record has          undefined: `judgeValues` decides
  */
 async function judgeField(
   hasField: (slug: string, path: string) => Promise<boolean>,

@@ -54,7 +54,14 @@ export function openWordPressChecks(config: Config, mapping: Mapping): CmsChecks
   };
 }
 
-/** A key of `meta` or `acf` that the site does not show, or drops when it is written. Undefined for other faults. */
+/**
+ * Of a key of `meta` or `acf`, by the first row that holds. Of any other field undefined, as in the last row.
+ *
+ *   no record has it, and it is `hidden`          fail, with advice to remove it from the mapping
+ *   no record has it, the schema lacks no key     fail: the site does not show it
+ *   the schema lacks a key that is written        fail: WordPress drops the key
+ *   records have it, the schema lacks no key      undefined: `judgeValues` decides
+ */
 async function judgeField(field: MappedField, { pluginAdvice }: CheckContext): Promise<Finding | undefined> {
   const { kindMapping, name, paths, definition, writableFields, isMissing } = field;
   const written = kindMapping.writtenPathsByProperty.get(definition.property) ?? [];
@@ -75,7 +82,7 @@ async function judgeField(field: MappedField, { pluginAdvice }: CheckContext): P
 const ACF_IN_REST =
   'Switch on "Show in REST API" in the field group of Advanced Custom Fields, and compare the field names.';
 
-/** The plugin would register a misspelt key, too. Names no field: the table prints the same advice only once. */
+/** Names no field, so that `check` prints this advice once. The plugin would register a misspelt key, too. */
 function registerKeys(pluginAdvice: string, fields: readonly string[] = []): string {
   const keys = fields.filter((name) => name.startsWith('meta.')).join(', ') || 'none';
   return (

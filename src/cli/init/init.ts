@@ -213,9 +213,9 @@ function writeFiles(folder: string, files: readonly OutputFile[], force: boolean
 }
 
 /**
- * `hasAccount`: `check --write` can write. What is to be done if the gateway needs the companion plugin:
+ * What to do next. If the gateway needs the companion plugin, first:
  *
- *   the mapping is           isSeenOnSite   next
+ *   the mapping is           isSeenOnSite   first
  *   bundled                  true           install it: the mapping has the form of each field
  *   of its own               true           install it, and run init again: forms are found by values
  *   bundled                  false          install it, make an event, and run init again

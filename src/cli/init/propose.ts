@@ -46,7 +46,7 @@ export interface Proposal extends ChosenMapping {
 /** How to name the dates of a type, after `--event-type BASE`. */
 export const OTHER_EVENTS =
   '--field event.start_date=meta.KEY --field event.end_date=meta.KEY: KEY is the name under which ' +
-  'the site stores the date (docs/setup.md, "Dates that the site does not show").';
+  'the site stores the date (docs/setup.md, "Dates that the site does not show")';
 const HIDDEN_EVENTS =
   'Some event plugins show nothing of theirs to the REST API. If the site has one, run init again ' +
   'with --force and --mapping (events-manager, event-organiser ...), or with --force and the ' +
@@ -264,7 +264,7 @@ function proposeOwnTypes({ types }: ProbedSite): Proposal {
   const notes = undated.map(
     ({ base }) =>
       `The site shows no dates of ${base}. If these are the events, run init again with --force ` +
-      `--event-type ${base} ${OTHER_EVENTS}`,
+      `--event-type ${base} ${OTHER_EVENTS}.`,
   );
   return proposeUnseen(OWN_TYPES_PRESET, 'the site has no type that looks like events', [...notes, HIDDEN_EVENTS]);
 }

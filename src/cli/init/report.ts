@@ -71,15 +71,16 @@ function describeCollection(site: ProbedSite, base: string): string {
 }
 
 /**
- * Why there is no proposal:
+ * Why there is no proposal, by the first row that holds:
  *
  *   --event-type (`wanted`)   the site has                                 what is said
  *   gigs                      a type `gigs` without dates                  what gigs shows, and how to name a date
  *   none                      My Calendar, which the gateway cannot read   that its events cannot be served
- *   none                      eventprime, unknown here, and no `gigs`      that the events may be there
- *   none                      `gigs`, and no My Calendar                   as in the first row
+ *   none                      a type `gigs` without dates                  as in the first row
+ *   none                      eventprime, unknown here                     that the events may be there
  */
 export function whyNothingLines(site: ProbedSite, wanted: string | undefined): string[] {
+  // `propose` has thrown if the site has no such type.
   if (wanted !== undefined) return [...withoutDates(typeAt(site, wanted)!), OWN_TYPES];
   const types = findEventTypes(site);
   const plugins = unsupportedPlugins(site);
@@ -112,7 +113,7 @@ function withoutDates({ base, total, fields: all, termBases }: ProbedType): stri
     fields.length > 0
       ? `  It shows: ${shownFields(fields)}`
       : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',
-    `  Add --event-type ${base} ${OTHER_EVENTS} If the meta key is not in the REST API yet, init also ` +
+    `  Add --event-type ${base} ${OTHER_EVENTS}. If the meta key is not in the REST API yet, init also ` +
       'writes a companion plugin that opens it. For Advanced Custom Fields switch on "Show in REST API" ' +
       'in the field group.',
     '  If a field holds the date in another form, name it in the same way, and say its form: ' +

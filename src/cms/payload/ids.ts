@@ -2,7 +2,7 @@
 // records of each collection separately; and numbers from the id map for records whose own ids are texts.
 
 import { CmsUnavailable } from '../../errors.ts';
-import { FIRST_ALLOCATED_ID, type KindOrImage, TERM_ID_OFFSET } from '../../model/records.ts';
+import { FIRST_ALLOCATED_ID, type KindOrImage, TERM_ID_OFFSET, TEXT_ID } from '../../model/records.ts';
 import type { IdMap } from '../id-map.ts';
 
 /** What an id belongs to: a record, an image or an account. */
@@ -21,11 +21,6 @@ const OFFSETS: Partial<Readonly<Record<IdSpace, number>>> = {
 
 /** The greatest `integer` of Postgres. */
 const MAX_INTEGER = 2_147_483_647;
-/**
- * A UUID, an ObjectId of MongoDB, or a text of the site's own. Commas separate ids in a query. The id map would store
- * every half of a surrogate pair as the same character, and take two ids for one.
- */
-const TEXT_ID = /^[^,\p{Cc}\p{Cs}]{1,200}$/u;
 
 const isInteger = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= MAX_INTEGER;

@@ -22,7 +22,7 @@ export interface Component {
 }
 
 /** All calendars of a file as one. Lines are joined as bytes: old programs fold within a character. */
-export async function readFile(bytes: Buffer): Promise<ComponentReader> {
+export async function parseCalendars(bytes: Buffer): Promise<ComponentReader> {
   const reader = new ComponentReader();
   let line = '';
   for (const [part] of bytes.toString('latin1').matchAll(/[^\r\n]+/g)) {
@@ -40,7 +40,7 @@ class ComponentReader {
   readonly calendar: Component = { name: 'VCALENDAR', lines: new Map(), inner: [] };
   state: 'no calendar' | 'begun' | 'ended' = 'no calendar';
   hasOnlyUtf8 = true;
-  /** The calendar, and the components in it around the current line. */
+  /** At 0 the calendar, which stays, and then the components in it around the current line: an event, its alarm. */
   readonly #path: Component[] = [this.calendar];
 
   /** A line that is no property, as of a description with raw line ends, is dropped. */
@@ -58,19 +58,19 @@ class ComponentReader {
 
   #begin(name: string): void {
     if (name === 'VCALENDAR') this.state = 'begun';
-    // No event is inside another one: the END of that is missing.
+    // Inside an event no event begins: the END of the open one is missing.
     if (name === 'VCALENDAR' || name === 'VEVENT') this.#close(1);
     if (name !== 'VCALENDAR' && this.#path.length < MAX_DEPTH) this.#path.push({ name, lines: new Map(), inner: [] });
   }
 
-  /** Some files have events after the end of their calendar. An event that is open at that end counts. */
+  /** The end of the calendar ends an open event. The calendar stays open: some files have events after its end. */
   #end(name: string): void {
     const depth = this.#path.findLastIndex((component) => component.name === name);
     if (depth === 0) this.state = 'ended';
     if (depth >= 0) this.#close(Math.max(1, depth));
   }
 
-  /** Ends the component at this depth. One that is still open in it is dropped: a VALARM without its END. */
+  /** Ends the component at this depth, if one is open. One that is open inside it is dropped: a VALARM without END. */
   #close(depth: number): void {
     const [part] = this.#path.splice(depth);
     if (part) this.#path.at(-1)!.inner.push(part);
@@ -92,6 +92,6 @@ export function properties(component: Component, name: string, maxLines?: number
   });
 }
 
-/** The text of the first such property, or the empty one; no control characters: SQLite ends some texts at NUL. */
+/** The text of the first such property, else ''. Without control characters: SQLite ends some texts at NUL. */
 export const textOf = (component: Component, name: string): string =>
   (properties(component, name, 1)[0]?.values.join(', ') ?? '').replace(/(?![\t\n\r])\p{Cc}/gu, '').trim();

@@ -9,7 +9,7 @@ import { cutText, webAddress } from '../../text/text.ts';
 import { DAY_MS, formatWallTime, isoToWall, validWallTime } from '../../time/wall-time.ts';
 import { describeBody } from '../http-exchange.ts';
 import { getPublic } from '../public-request.ts';
-import { type Component, properties, readFile, textOf } from './icalendar-text.ts';
+import { type Component, parseCalendars, properties, textOf } from './icalendar-text.ts';
 import * as times from './icalendar-times.ts';
 import { zonesOf } from './icalendar-zones.ts';
 import * as source from './source.ts';
@@ -44,7 +44,7 @@ export async function readICalendar(
   bytes: Buffer,
   { timezone, nowMs, signal }: { timezone: string; nowMs: number; signal?: AbortSignal },
 ): Promise<Omit<source.SourceSnapshot, 'validators'>> {
-  const { calendar, state, hasOnlyUtf8 } = await readFile(bytes);
+  const { calendar, state, hasOnlyUtf8 } = await parseCalendars(bytes);
   if (state === 'no calendar') throw new Error(`${describeBody(bytes)} instead of a calendar`);
   const zoneOf = await zonesOf(calendar, nowMs);
   const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
@@ -117,7 +117,7 @@ function uidOf(component: Component): string {
 async function readGroup(group: UidGroup, components: readonly Component[]): Promise<void> {
   const { masters, changes } = group;
   for (const component of components) await attempt(group, () => addPart(group, component));
-  // A change does not say of which master it is: one of a private master would show what that hides.
+  // A change does not say of which master it is. That of a private master would show what the master hides.
   if ([...masters.values()].some(({ start }) => start === undefined)) return;
   // Of two events of one UID each has its start in its key, also while the start of the other cannot be read.
   const hasOthers = components.filter((component) => !isChange(component)).length > 1;
@@ -127,7 +127,7 @@ async function readGroup(group: UidGroup, components: readonly Component[]): Pro
     if (change.start) await attempt(group, () => add(group, change, change.start!, instanceOf(change)));
 }
 
-/** Of two parts of one instance the last counts. A change without a start is no event, nor is what it changes. */
+/** Of two parts of one instance the last counts. A change without a start is no event, nor is its instance. */
 function addPart(group: UidGroup, component: Component): void {
   const { uid, masters, changes, remarks } = group;
   const found = isChange(component) ? changes : masters;
@@ -182,10 +182,10 @@ async function add(group: UidGroup, part: UidPart, start: times.Moment, inKey?: 
 const isChange = ({ lines }: Component): boolean => lines.has('recurrence-id');
 const instanceOf = ({ claimed, named }: UidPart): times.Moment => claimed ?? named;
 
-/** Claims for the instance at `start` the change whose RECURRENCE-ID is that time or day. False: there is none. */
+/** Marks the change whose RECURRENCE-ID is this time, or this day, as that of the instance. False: there is none. */
 function claimChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>): boolean {
   const ofDay = changes.get(times.dayName(start.wallMs));
-  // The first instance of a day claims the change of the day, which is then of a time: no later instance gets it.
+  // The first instance of a day claims the change of the day: `instanceOf` is then a time, so no later one gets it.
   const change = changes.get(times.instanceName(start)) ?? (ofDay && instanceOf(ofDay).isDate ? ofDay : undefined);
   if (change) change.claimed = start;
   return change !== undefined;

@@ -42,6 +42,7 @@ export function createCollections(call: RestCall): Collections {
         };
       } catch (error) {
         if (!(error instanceof CmsRejected) || error.code !== PAGE_PAST_END) throw error;
+        // No total comes with this error. The sync lists posts by offset, and so gets the true one (`readAll`).
         return { records: [], total: 0, cmsTimeMs: Date.now() };
       }
     },
@@ -91,8 +92,9 @@ export function createCollections(call: RestCall): Collections {
       const query = { include: id, type: 'post', subtype: 'any', _fields: 'id' };
       const results = recordsOf(await call('GET', 'wp/v2/search', { query }, options));
       if (results.some((item) => item.id === id)) return true;
-      const isShown = call('GET', `wp/v2/media/${id}`, { query: { _fields: 'id' } }, options).then(() => true);
-      return isShown.catch(ifRejected(({ refusesAccess }) => refusesAccess));
+      // The search finds no images. 401 and 403 say that there is one, which this caller may not see.
+      const isImage = call('GET', `wp/v2/media/${id}`, { query: { _fields: 'id' } }, options).then(() => true);
+      return isImage.catch(ifRejected(({ refusesAccess }) => refusesAccess));
     },
   };
 }
@@ -214,10 +216,10 @@ function withRequired(sent: CmsRecord, stored: CmsRecord, schema: CmsRecord): Cm
 }
 
 /**
- * `{"_acf_field_key_map": {"start": "(none)"}}` tells the plugin to look for the field `start` under a key that none
- * has: it accepts the value, and stores nothing (`update_fields` of version 6.8.0, and of Secure Custom Fields). What
- * an editor has changed since the value was read then stays. A version without the map would store the value as read,
- * as every version does with values inside a group, which have no place in the map.
+ * Keeps the plugin from storing the values that `completed` has beyond `sent`: an editor may have changed them since
+ * they were read. `{"_acf_field_key_map": {"start": "(none)"}}` makes the plugin look for the field `start` under a key
+ * that none has: it accepts the value, and stores nothing (`update_fields` of version 6.8.0, and of Secure Custom
+ * Fields). Stored as read are values inside a group, which have no place in the map; by a version without it, all.
  */
 function notToBeStored(sent: CmsRecord, completed: CmsRecord): CmsRecord {
   const added = Object.keys(completed).filter((name) => !Object.hasOwn(sent, name));

@@ -17,7 +17,7 @@ export function errorPages({ explain }: Pages, options: MountOptions): Middlewar
     await next();
     const { state, path, query } = ctx;
     const { error } = state;
-    const isOfApi = query.rest_route !== undefined || findMount(path, false) !== undefined;
+    const isOfApi = query.rest_route !== undefined || findMount(path) !== undefined;
     if (!error || !explain || isOfApi || ctx.accepts('json', 'html') !== 'html') return;
     ctx.set({ ...error.headers, 'X-Request-Id': state.requestId });
     state.error = undefined;
