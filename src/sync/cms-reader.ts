@@ -44,9 +44,9 @@ const viewOf = ({ visitorCredentials }: SyncContext, { kind }: CollectionSpec): 
   kind !== undefined && visitorCredentials !== undefined ? 'reader' : 'public';
 
 async function list(context: SyncContext, spec: CollectionSpec, request: ListRequest, options: CallOptions) {
-  const { cms, memory, clockMs } = context;
+  const { cms, memory, tally, clockMs } = context;
   memory.lastReadMark += 1;
-  memory.tally.requests += 1;
+  tally.requests += 1;
   const [readMark, sentMs] = [memory.lastReadMark, clockMs()];
   const page = await cms.list(spec, request, options);
   memory.cmsClock = { timeMs: page.cmsTimeMs, sentMs };
@@ -149,7 +149,7 @@ export async function* paginate(
  * that lacks it, and other callers do not store the record. Throws what the CMS throws.
  */
 export function readRecord(context: SyncContext, spec: CollectionSpec, id: number): Promise<CmsRecord> {
-  context.memory.tally.requests += 1;
+  context.tally.requests += 1;
   return context.cms.read(spec, id, { view: viewOf(context, spec), detail: 'mapped' }, visitorOptions(context));
 }
 
@@ -194,7 +194,7 @@ async function readHoles(context: SyncContext, spec: CollectionSpec, ids: readon
 }
 
 export function readImages(context: SyncContext, ids: readonly number[]): Promise<ImageRecord[]> {
-  context.memory.tally.requests += 1;
+  context.tally.requests += 1;
   return context.cms.images(ids, imageOptions(context));
 }
 

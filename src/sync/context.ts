@@ -32,7 +32,16 @@ export interface SyncContext {
   readonly clockMs: () => number;
   readonly signal: AbortSignal;
   readonly memory: SyncMemory;
+  /**
+   * What was asked of the CMS and changed in the replica since the last observed round, also by webhooks, writes and
+   * peers. To count one step apart, call it with `{ ...context, tally: newTally() }`, and add that to this one.
+   */
+  readonly tally: Tally;
 }
+
+export type Tally = ReturnType<typeof newTally>;
+
+export const newTally = () => ({ requests: 0, changed: 0, removed: 0 });
 
 /** Logs a decision about records at level debug: `logDecision(context, 'events', 'delete', { ids, total })`. */
 export const logDecision = ({ observe }: SyncContext, collection: string, decision: string, values: object): void =>
@@ -204,8 +213,6 @@ export function loadMemory(replica: Replica, nowMs: number) {
     cmsClock: undefined as { timeMs: number; sentMs: number } | undefined,
     /** Sent with each request, beside the latest read mark: so no cache in front of the CMS knows the request. */
     startedMs: nowMs,
-    /** Since the last observed round: also what webhooks, writes and peers cause. */
-    tally: { requests: 0, changed: 0, removed: 0 },
   };
 }
 

@@ -41,12 +41,12 @@ export async function endTurn({ db }: Replica, changed: number): Promise<void> {
   while (changed > 0 && compactTextIndex(db)) await nextTurn();
 }
 
-/** Upserts or deletes records, and counts those that differed in `memory.tally`. Resolves with their number. */
-async function apply({ replica, memory }: SyncContext, kind: Kind, changes: ChangeSet): Promise<number> {
+/** Upserts or deletes records, and counts those that differed in `tally`. Resolves with their number. */
+async function apply({ replica, memory, tally }: SyncContext, kind: Kind, changes: ChangeSet): Promise<number> {
   const changed = replica.apply(changes);
   // Before the next turn, in which a webhook may build the link tables: they must have a venue that came just now.
   if (changed > 0) memory.kinds[kind].revision += 1;
-  memory.tally[changes.deletes ? 'removed' : 'changed'] += changed;
+  tally[changes.deletes ? 'removed' : 'changed'] += changed;
   await endTurn(replica, changed);
   return changed;
 }

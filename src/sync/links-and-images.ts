@@ -25,14 +25,14 @@ function mayBeAboutImages(error: unknown): boolean {
 
 /** Reads images by id. Stores those that the CMS has, and deletes the others. Resolves with the ids of the others. */
 export async function refreshImages(context: SyncContext, ids: readonly number[]): Promise<readonly number[]> {
-  const { replica, memory, pageSize } = context;
+  const { replica, memory, tally, pageSize } = context;
   const missing: number[] = [];
   for (const slice of batchesOf(ids, pageSize)) {
     memory.lastReadMark += 1;
     const { lastReadMark } = memory;
     const images = new Map((await readImages(context, slice)).map((image) => [image.id, image]));
     const current = slice.filter((id) => claimIfCurrent(memory, 'image', id, lastReadMark));
-    memory.tally.changed += replica.apply({ images: current.flatMap((id) => images.get(id) ?? []) });
+    tally.changed += replica.apply({ images: current.flatMap((id) => images.get(id) ?? []) });
     missing.push(...current.filter((id) => !images.has(id)));
   }
   const stored = [...getImages(replica.db, missing).keys()];
@@ -43,7 +43,7 @@ export async function refreshImages(context: SyncContext, ids: readonly number[]
     // The CMS removes a deleted image from its posts without touching their `modified`.
     for (const { kind, id } of deleted.flatMap((image) => postsWithImage(replica.db, image)))
       memory.kinds[kind].dirty.add(id);
-    memory.tally.removed += replica.apply({ deletes: [{ kind: 'image', ids: deleted }] });
+    tally.removed += replica.apply({ deletes: [{ kind: 'image', ids: deleted }] });
   }
   return missing;
 }

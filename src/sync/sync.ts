@@ -7,7 +7,15 @@ import type { LinkTables } from '../mapping/references.ts';
 import { isPostKind, type Kind, type KindOrImage, type Site, seriesIdOf } from '../model/records.ts';
 import { assertHasFields } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
-import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
+import {
+  isComplete,
+  loadCaughtUpMs,
+  loadMemory,
+  newTally,
+  restartScan,
+  STATE_KEYS,
+  type SyncContext,
+} from './context.ts';
 import { refreshLinkTables } from './links-and-images.ts';
 import { type ChangedRecord, fetchBatch, inBatches, poll } from './poll.ts';
 import { PollLoop } from './poll-loop.ts';
@@ -55,7 +63,7 @@ export class Sync {
     this.#context = {
       ...{ replica, cms, mapping, visitorCredentials, imageReader, observe, nowMs, clockMs, signal },
       ...{ pageSize, scanIntervalMs, collections: collectionsOf(mapping) },
-      memory: loadMemory(replica, nowMs()),
+      ...{ memory: loadMemory(replica, nowMs()), tally: newTally() },
     };
     replica.journal.setClock(() => latestCmsTimeS(this.#context));
     this.#loop = new PollLoop({
@@ -222,12 +230,12 @@ export class Sync {
    * Resolves with true if the replica then equals the CMS, and no deletion waits for confirmation. Never rejects.
    */
   async #pollAndScan(isRequested: boolean): Promise<boolean> {
-    const { memory, clockMs, signal, visitorCredentials, observe } = this.#context;
+    const { tally, clockMs, signal, visitorCredentials, observe } = this.#context;
     const { isPollDue = async () => true } = this.#options;
     // A replica that may be outdated, or is not complete, is always polled for.
     const isDue = isRequested || this.state().phase !== 'live' || (await isPollDue(this.#intervalMs()));
     const startedMs = clockMs();
-    const { requests } = memory.tally;
+    const { requests } = tally;
     let isCurrent = false;
     try {
       if (isDue) isCurrent = await this.#readChanges();
@@ -236,9 +244,9 @@ export class Sync {
       if (!signal.aborted) this.#dispatch(failureEvent(error, visitorCredentials));
       isCurrent = false;
     } finally {
-      if (isDue || memory.tally.requests > requests) {
-        observe({ type: 'sync-round', isPoll: isDue, ...memory.tally, durationMs: clockMs() - startedMs });
-        memory.tally = { requests: 0, changed: 0, removed: 0 };
+      if (isDue || tally.requests > requests) {
+        observe({ type: 'sync-round', isPoll: isDue, ...tally, durationMs: clockMs() - startedMs });
+        Object.assign(tally, newTally());
       }
     }
     return isCurrent;

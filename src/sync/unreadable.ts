@@ -33,7 +33,7 @@ export async function tryToRead<T>(
       return undefined;
     }
     if (!spec || error.kind !== 'no-collection') throw error;
-    memory.tally.requests += 1;
+    context.tally.requests += 1;
     if (await cms.hasCollection(spec, visitorOptions(context))) throw error;
     const message = `the site has no collection "${name}": the gateway serves what it has read of it before`;
     if (!isAbsent(context, name)) observe({ type: 'message', level: 'warn', message });

@@ -8,12 +8,16 @@ import { startGateway, type TestGateway } from '../start-gateway.ts';
 
 /** As `init` proposes it for a site with a day, a time of the start and a time of the end. */
 const DAY = { at: 'meta.day', format: 'Y-m-d' };
-const MAPPING = mappingWith({
-  start_date: { parts: [DAY, { at: 'meta.begins', format: 'H:i' }] },
-  end_date: { parts: [DAY, { at: 'meta.ends', format: 'H:i' }] },
-  cost: { at: 'meta.price', as: { ticket: { option: 'meta.ticket' } } },
-  website: { at: 'meta.details', json: 'website' },
-});
+const MAPPING = mappingWith(
+  {
+    start_date: { parts: [DAY, { at: 'meta.begins', format: 'H:i' }] },
+    end_date: { parts: [DAY, { at: 'meta.ends', format: 'H:i' }] },
+    cost: { at: 'meta.price', as: { ticket: { option: 'meta.ticket' } } },
+    website: { at: 'meta.details', json: 'website' },
+    venue: 'meta.venue',
+  },
+  { venue: { posts: 'venues', fields: { address: 'meta.street' } } },
+);
 const EVENT = { title: 'Party', start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00' };
 
 describe('a value that the CMS refuses', () => {
@@ -60,5 +64,15 @@ describe('a value that the CMS refuses', () => {
     expect(body.data.params).to.deep.equal({ cost: reason });
     const blank = await gateway.request('/events', { as: 'admin', json: { ...EVENT, cost: '' } });
     expect(blank.body.data.params).to.deep.equal({ cost: reason });
+  });
+
+  it('is the address that a new venue lacks: of the venue alone, and in the body of an event', async () => {
+    refused = 'street';
+    const alone = await gateway.request('/venues', { as: 'admin', json: { venue: 'Hall' } });
+    expect([alone.status, alone.body.code]).to.deep.equal([400, 'rest_invalid_param']);
+    expect(alone.body.data.params).to.have.all.keys('address');
+    const json = { ...EVENT, venue: { venue: 'Hall' } };
+    const within = await gateway.request('/events', { as: 'admin', json });
+    expect([within.status, within.body.code]).to.deep.equal([400, 'could-not-create-venue']);
   });
 });
