@@ -60,6 +60,7 @@ export function createClientAddress(trusted: TrustedProxies, observe: Observe): 
     // The nearest proxy appends last, so a cut at the front drops only what the farthest hops claim.
     const headers: IncomingHttpHeaders = { 'x-forwarded-for': forwarded.slice(-MAX_HEADER_CHARACTERS.forwardedFor) };
     const address = proxyAddr({ headers, socket: req.socket } as IncomingMessage, isTrusted);
+    // The peer's own address: X-Forwarded-For had no entry.
     return address === req.socket.remoteAddress ? peer : parseForwarded(address);
   };
 }

@@ -110,7 +110,7 @@ export class Connections {
     return this.#unsent.get(network) ?? 0;
   }
 
-  /** Counts what the client has not taken yet. At `prefinish` the response is written; its `close` ends the count. */
+  /** Counts what the socket still holds when Node has handed it the whole response (`prefinish`), until it is sent. */
   #countUnsent(network: string, res: ServerResponse): void {
     res.once('prefinish', () => {
       const bytes = res.writableLength;

@@ -191,7 +191,7 @@ export class ChangeBatch {
     this.#invalidatePost(before, record);
   }
 
-  /** For a term, an image, or a post that only looks different now. To store or delete one, see `#invalidatePost`. */
+  /** For a term, an image, or a post that only looks different. A stored or deleted post needs `#invalidatePost`. */
   #changedAndOutdated(kind: KindOrImage, id: number): void {
     this.changed.push({ kind, id });
     this.#rendered.invalidate(kind, id);

@@ -105,7 +105,7 @@ function invalidFields({ params, details }: CmsRecord): string[] {
     const [first = ''] = words;
     const detail = isObject(details) ? details[key] : undefined;
     const isMissing = isObject(detail) && detail.code === 'rest_property_required';
-    // `acf[at]` of the last word but the dot, or `acf` itself.
+    // The word `acf[at]`, without a dot after it; or `acf` itself.
     const group = words.find((word) => word.startsWith(`${key}[`))?.replace(/\.$/, '') ?? key;
     const location = (isMissing ? `${group}.${first}` : first).replaceAll('[', '.').replaceAll(']', '');
     return location.startsWith(`${key}.`) ? [key, location] : [key];
