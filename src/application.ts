@@ -1,5 +1,4 @@
-// Creates the application that answers requests: the use cases' services and the HTTP listener, over a
-// replica and a CMS.
+// Creates what answers requests: the use cases' services and the HTTP listener, over a replica and a CMS.
 
 import { LRUCache } from 'lru-cache';
 import { LookupLimit, PasswordAttempts } from './calendar/anonymous-limits.ts';

@@ -8,7 +8,7 @@ import type { VisibleRecords } from '../store/database.ts';
 import { type EventFilter, type EventOrder, listEvents } from '../store/list-events.ts';
 import { visibleLinkedIds } from '../store/lists.ts';
 import { type Circle, locatedVenueIds } from '../store/located-venues.ts';
-import { getRecord, withDescendants } from '../store/records.ts';
+import { categoriesWithDescendants, getRecord } from '../store/records.ts';
 import { customFieldCondition } from './custom-fields.ts';
 import { type DateParameter, dateWindow, modifiedAfterBound, zoneOf } from './dates.ts';
 import {
@@ -93,7 +93,7 @@ function eventFilter(services: Services, values: Record<string, unknown>, visibl
     sources: values.source as string[] | undefined,
     customFields: customFieldCondition(services.mapping, 'event', values.custom_fields),
     words: values.search === undefined ? undefined : searchWords(String(values.search)),
-    categories: values.categories ? withDescendants(services.replica.db, ids('categories')!) : undefined,
+    categories: values.categories ? categoriesWithDescendants(services.replica.db, ids('categories')!) : undefined,
     tags: ids('tags'),
     ...venueConditions(visible, values, visibleIds('venue')),
     organizers: visibleIds('organizer'),

@@ -94,17 +94,18 @@ async function checkedFields(write: PostWrite<'event'>): Promise<CheckedFields> 
 function costOf(write: PostWrite<'event'>): Pick<Partial<EventFields>, 'cost'> {
   const { services } = write.request;
   const sent = write.input.byProperty.cost;
+  if (sent === undefined) return {};
   const cost = normalizeCost(sent);
-  if (sent === undefined || isShownCost(write, cost)) return {};
-  const isNumber = services.mapping.kinds.event.storedAsNumber.has('cost');
-  return { cost: encodeCost(isNumber ? numericCost(cost, services.defaultCurrency, services.site().settings) : cost) };
+  if (isShownCost(write, cost)) return {};
+  if (!services.mapping.kinds.event.storedAsNumber.has('cost')) return { cost: encodeCost(cost) };
+  return { cost: encodeCost(numericCost(cost, services.defaultCurrency, services.site().settings)) };
 }
 
 /** As in The Events Calendar, a create takes `website: "0"` for none, and an update stores it. */
 function websiteOf({ input, stored }: PostWrite<'event'>): Pick<Partial<EventFields>, 'website'> {
   const { website } = input.byProperty;
-  const isNone = stored ? website === undefined : !website || website === '0';
-  return isNone ? {} : { website: htmlText(String(website ?? '')) };
+  const isCreateWithoutIt = !stored && (!website || website === '0');
+  return website === undefined || isCreateWithoutIt ? {} : { website: htmlText(String(website ?? '')) };
 }
 
 async function targetsOf({ input, request }: PostWrite<'event'>): Promise<Targets> {

@@ -125,10 +125,7 @@ export async function prepareLinked(
   };
 }
 
-/**
- * What `stateprovince` gets if the body does not say: the state in the United States or without a country, otherwise
- * the province.
- */
+/** Default of `stateprovince`: the state in the United States or without a country, otherwise the province. */
 function stateProvince(fields: Record<string, unknown>): string {
   const { country = '', state = '', province = '' } = fields as Record<string, string>;
   const isAmerican = country === '' || country === 'US' || country === 'United States';

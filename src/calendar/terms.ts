@@ -7,7 +7,7 @@ import type { TermOrder } from '../interface/parameters.ts';
 import type { JsonObject } from '../model/json.ts';
 import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
 import { listTerms, type TermFilter } from '../store/lists.ts';
-import { getRecord, getRecords, withDescendants } from '../store/records.ts';
+import { categoriesWithDescendants, getRecord, getRecords } from '../store/records.ts';
 import { withApiErrors } from './cms-errors.ts';
 import { modifiedAfterBound } from './dates.ts';
 import { type ListAccess, type ListPage, listResponse, requestedPage } from './list-response.ts';
@@ -70,7 +70,7 @@ function findPage(
     parent: values.parent === undefined ? undefined : Number(values.parent),
     event: event === undefined ? undefined : Number(event),
     slug: values.slug === undefined ? undefined : String(values.slug),
-    noticedFrom: utc,
+    noticedFrom: utc, // terms have no date: see "noticed" in docs/glossary.md
   } satisfies Required<TermFilter>);
   // Unlike in other lists, `rest_url` has no page.
   return { kind, ids, total, page, urlValues: { ...raw, page: undefined }, validUntilMs, visible, isPublic: true };
@@ -144,8 +144,8 @@ export const terms = (kind: TermKind) => ({
     if (!record) throw invalidParam('id');
     writableMapping(services, kind, id);
     const body = serializeTerm(record, audienceOf(request));
-    const descendants = getRecords(db, kind, withDescendants(db, [id])).values();
-    const moved = [...descendants].filter(({ parent }) => parent === id);
+    const below = kind === 'category' ? categoriesWithDescendants(db, [id]) : [];
+    const moved = [...getRecords(db, kind, below).values()].filter(({ parent }) => parent === id);
     await withApiErrors({ kind, id }, () => services.cmsRecords.delete(kind, id, request, moved));
     return { status: 200, body };
   },

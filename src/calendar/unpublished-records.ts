@@ -27,13 +27,13 @@ interface Entry {
   userId: number;
   /** `caller3` is the database with the number 3. */
   number: number;
-  records: CallerDatabase;
+  database: CallerDatabase;
   /** Resolves when the records of the kind are there. */
   kinds: Map<PostKind, Promise<void>>;
   /** How many requests use the database now. With none, it is closed when another caller needs the room. */
   uses: number;
   /** True after ten seconds, and when a record of its kinds has changed. The last request that uses it closes it. */
-  isOutdated: boolean;
+  isRetired: boolean;
 }
 
 /** A caller's records while one response is built. */
@@ -63,60 +63,59 @@ export class UnpublishedRecordsCache {
     parts.sync.onFetchChanged((kinds) => this.#forget(kinds));
   }
 
-  /** Outdates the databases that have one of these kinds: a write, a webhook or a peer has named a record of them. */
+  /** Retires the databases that have one of these kinds: a write, a webhook or a peer has named a record of them. */
   #forget(kinds: ReadonlySet<KindOrImage>): void {
-    for (const entry of this.#entries)
-      if ([...entry.kinds.keys()].some((kind) => kinds.has(kind))) this.#outdate(entry);
+    for (const entry of this.#entries) if ([...entry.kinds.keys()].some((kind) => kinds.has(kind))) this.#retire(entry);
   }
 
   /** Runs `work` with the caller's records. Throws `CmsUnavailable`, and 400 for more than `MAX_PAGES` pages. */
   async use<T>(caller: CallContext, scopes: UnpublishedScopes, work: (inUse: InUse) => Promise<T>): Promise<T> {
     const entry = this.#entryOf(caller.actor.account!.userId);
-    const { records } = entry;
+    const { database } = entry;
     entry.uses += 1;
     try {
       for (const [kind, ofKind] of Object.entries(scopes) as [PostKind, readonly UnpublishedScope[]][]) {
         // Two requests at the same time read a kind once.
-        const reading = entry.kinds.get(kind) ?? this.#read(records, kind, ofKind, caller);
+        const reading = entry.kinds.get(kind) ?? this.#read(database, kind, ofKind, caller);
         entry.kinds.set(kind, reading);
         await reading.catch((error: unknown) => {
           // The database lacks some records of the kind: later requests make a new one, and `finally` closes this one.
-          this.#outdate(entry);
+          this.#retire(entry);
           throw error;
         });
       }
       const addImagesOf: InUse['addImagesOf'] = (recordIds, imageIds = []) =>
-        this.#addImages(records, [...records.missingImageIds(recordIds), ...imageIds], caller);
-      return await work({ records, addImagesOf });
+        this.#addImages(database, [...database.missingImageIds(recordIds), ...imageIds], caller);
+      return await work({ records: database, addImagesOf });
     } finally {
       entry.uses -= 1;
-      if (entry.isOutdated) this.#outdate(entry);
+      if (entry.isRetired) this.#retire(entry);
     }
   }
 
   #entryOf(userId: number): Entry {
-    for (const entry of this.#entries) if (entry.userId === userId && !entry.isOutdated) return entry;
+    for (const entry of this.#entries) if (entry.userId === userId && !entry.isRetired) return entry;
     if (this.#freeNumbers.length === 0) this.#closeUnused();
     const number = this.#freeNumbers.pop();
     if (number === undefined) throw new CmsUnavailable('busy', 'Too many accounts list unpublished records at once.');
-    const records = new CallerDatabase(this.#parts.db, number);
-    const entry: Entry = { userId, number, records, kinds: new Map(), uses: 0, isOutdated: false };
+    const database = new CallerDatabase(this.#parts.db, number);
+    const entry: Entry = { userId, number, database, kinds: new Map(), uses: 0, isRetired: false };
     this.#entries.add(entry);
-    setTimeout(() => this.#outdate(entry), KEPT_MS).unref();
+    setTimeout(() => this.#retire(entry), KEPT_MS).unref();
     return entry;
   }
 
   #closeUnused(): void {
-    for (const entry of this.#entries) if (entry.uses === 0) this.#outdate(entry);
+    for (const entry of this.#entries) if (entry.uses === 0) this.#retire(entry);
   }
 
   /** Closes the database if no request uses it. Otherwise the last request closes it (`use`). */
-  #outdate(entry: Entry): void {
-    entry.isOutdated = true;
+  #retire(entry: Entry): void {
+    entry.isRetired = true;
     if (entry.uses > 0 || !this.#entries.delete(entry)) return;
     this.#freeNumbers.push(entry.number);
     try {
-      entry.records.close();
+      entry.database.close();
     } catch (error) {
       // The replica was closed meanwhile, and the caller's database with it.
       if (!(error instanceof ReplicaError)) throw error;
@@ -140,14 +139,14 @@ export class UnpublishedRecordsCache {
         }
   }
 
-  readonly #bytes = (): number => [...this.#entries].reduce((sum, { records }) => sum + records.bytes, 0);
+  readonly #bytes = (): number => [...this.#entries].reduce((sum, { database }) => sum + database.bytes, 0);
 
-  async #addImages(records: CallerDatabase, imageIds: readonly number[], caller: CallContext): Promise<void> {
+  async #addImages(database: CallerDatabase, imageIds: readonly number[], caller: CallContext): Promise<void> {
     const { cms } = this.#parts;
     for (let from = 0; from < imageIds.length; from += cms.maxPageSize) {
       const page = imageIds.slice(from, from + cms.maxPageSize);
       // A record without its image is still a record.
-      records.addImages(await cms.images(page, callOptions(caller)).catch(() => []));
+      database.addImages(await cms.images(page, callOptions(caller)).catch(() => []));
     }
   }
 }
@@ -168,7 +167,7 @@ async function* pagesOf(
   let isLast = false;
   while (!isLast) {
     if (read >= MAX_PAGES * maxPageSize) throw tooManyUnpublished(kind, MAX_PAGES * maxPageSize);
-    // After 230 records, page 24 of ten: `read / limit` is whole, because 100, 10 and 1 divide each other.
+    // After 230 records, page 24 of ten: `read / limit` is whole, since `maxPageSize` is a multiple of ten.
     const page = await readPage(parts, kind, { ...scope, limit, page: read / limit + 1 }, caller);
     if (page === 'too-large') {
       limit = limit === SMALL_PAGE ? 1 : SMALL_PAGE;

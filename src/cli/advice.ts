@@ -1,5 +1,4 @@
-// What the commands advise: how this program is started, and what the operator can do about a site that cannot be
-// used, one row for each problem.
+// What the commands advise: how this program is started, and what to do about each problem of a site that is unusable.
 
 import { findingOfError, type NoApiReason, NoRestApi } from '../cms/wordpress/rest-api.ts';
 import { CmsRedirected, CmsRejected, CmsUnavailable, ConfigError, type UnavailableReason } from '../errors.ts';

@@ -78,8 +78,9 @@ export class Peers implements PeersPort {
   /** The records that `#reread` reads now, because an entry names them. `changed` does not tell them again. */
   readonly #rereading = new Set<string>();
   /**
-   * Set in the calls that `#reread` makes. A poll that runs beside these calls lacks it, and tells what it changes. A
-   * batch (`inBatches`) begun without it, as by `#fetchUnknown`, tells the keys of a later `tell` a second time.
+   * True in the calls that `#reread` makes. A poll that runs beside these calls has no such mark: it tells its changes.
+   * A batch (`inBatches` in sync/poll.ts) has what the call had that began the batch. Without the mark, as after
+   * `CmsRecords.#fetchUnknown`, it tells the records of a `tell` that joins it a second time, which does no harm.
    */
   readonly #isReread = new AsyncLocalStorage<true>();
 
@@ -128,7 +129,7 @@ export class Peers implements PeersPort {
     // Each gateway reads the sources itself. Of a venue that is text inside an event, peers read the event.
     const ofCms = records.filter(({ kind, id }) => id < FIRST_SOURCE_ID && specOf(this.#options.mapping, kind));
     const isReread = this.#isReread.getStore();
-    // The peers know what an entry names. They are told what else a `#reread` changes: the events of a deleted term.
+    // After a webhook about a deleted term, the peers have its key: they are told only its events, which changed too.
     const news = ofCms.filter((record) => !isReread || !this.#rereading.has(nameOf(record)));
     if (news.length > 0) void this.#publish(news);
   }
@@ -185,9 +186,7 @@ export class Peers implements PeersPort {
   }
 
   #send(): Promise<void> {
-    this.#sending ??= this.#sendAll().finally(() => {
-      this.#sending = undefined;
-    });
+    this.#sending ??= this.#sendAll();
     return this.#sending;
   }
 
@@ -195,15 +194,20 @@ export class Peers implements PeersPort {
     const trim = { TRIM: { strategy: 'MAXLEN', strategyModifier: '~', threshold: STREAM_LENGTH } } as const;
     // All records that one turn of the event loop changes become one entry.
     await new Promise(setImmediate);
-    while (this.#isConnected === true && this.#unsent.size > 0) {
-      const keys = [...this.#unsent].slice(0, KEYS_PER_ENTRY);
-      for (const key of keys) this.#unsent.delete(key);
-      const entry = { from: this.#node, keys: keys.join(' ') };
-      const id = await this.#command((client) => client.xAdd(this.#stream, '*', entry, trim));
-      if (id === undefined) for (const key of keys) this.#unsent.add(key);
-      else this.#published = id;
+    try {
+      while (this.#isConnected === true && this.#unsent.size > 0) {
+        const keys = [...this.#unsent].slice(0, KEYS_PER_ENTRY);
+        for (const key of keys) this.#unsent.delete(key);
+        const entry = { from: this.#node, keys: keys.join(' ') };
+        const id = await this.#command((client) => client.xAdd(this.#stream, '*', entry, trim));
+        if (id === undefined) for (const key of keys) this.#unsent.add(key);
+        else this.#published = id;
+        await this.#command((client) => client.pExpire(this.#stream, STREAM_TTL_MS));
+      }
+    } finally {
+      // Without an `await` after the last look at `#unsent`: a key that is added now starts the next `#sendAll`.
+      this.#sending = undefined;
     }
-    await this.#command((client) => client.pExpire(this.#stream, STREAM_TTL_MS));
   }
 
   async #run(reader: Connection): Promise<void> {
@@ -236,6 +240,7 @@ export class Peers implements PeersPort {
     const from = { key: this.#stream, id: this.#applied };
     const reply = await reader.run((client) => client.xRead(from, options), BLOCK_MS + DEADLINE_MS);
     const entries = (reply as { messages: StreamEntry[] }[] | null)?.[0]?.messages ?? [];
+    // Redis was away when these keys changed.
     if (this.#unsent.size > 0) void this.#send();
     return entries.length === 0 || this.#apply(reader, entries);
   }
@@ -243,7 +248,7 @@ export class Peers implements PeersPort {
   /** Reads the records again that the entries name. Polls too if some may be missing. Resolves as `#follow` does. */
   async #apply(reader: Connection, entries: readonly StreamEntry[]): Promise<boolean> {
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
-    // 4 is applied, and the stream begins with 7: 5 and 6 may have been cut. Not if the stream was empty until now.
+    // 4 is applied, and the stream begins with 7: 5 and 6 may have been cut. After 0-0 any entry is the next.
     const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;
     const keys = this.#keysOf(entries);
     const isEverything = keys.has(EVERYTHING);
@@ -257,7 +262,12 @@ export class Peers implements PeersPort {
     return true;
   }
 
-  /** After connecting: whether the stream still goes on from the last applied entry. If not, its end counts. */
+  /**
+   * Called after connecting. Which entries may be lost, by the last that is applied and the last of the stream:
+   *   4-0, and 2-0 or none   all until the last of the stream: Redis was emptied
+   *   0-0, and any or none   all until the last of the stream: this gateway has applied none
+   *   4-0, and 4-0 or 7-0    none; `#apply` sees whether the stream was cut
+   */
   async #findLostEntries(reader: Connection): Promise<void> {
     const { connection, prefix } = this.#options;
     // A Redis without memory, or a replica of another one, answers reads and refuses writes.
@@ -265,7 +275,6 @@ export class Peers implements PeersPort {
     const newest = await reader.run((client) => client.xRevRange(this.#stream, '+', '-', { COUNT: 1 }));
     const end = newest?.[0]?.id ?? STREAM_START;
     this.#setConnected(true);
-    // Redis was emptied if its end is before the last applied entry. A gateway that has applied none polls too.
     const isLost = compareIds(end, this.#applied) < 0 || this.#applied === STREAM_START;
     const hasStillToPoll = this.#lostUntil !== undefined;
     if (isLost || hasStillToPoll) this.#lostUntil = end;

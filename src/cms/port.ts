@@ -17,15 +17,15 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
  * - `status`, one of the API's (`publish`, `draft`, `pending`, `private`, `future`, `trash`);
  * - `modifiedUtc` (`YYYY-MM-DD HH:MM:SS`), which grows with every change by an editor.
  *
- * Terms have an id only. Ids of other records in it (`paths` of the collection spec) are the gateway's, too. In a
- * record to write, all of this is the gateway's as well: the adapter translates it back.
+ * Terms have an id only. Ids of other records, such as those at the path of `venues` or `author` (`paths` of the
+ * collection spec), are the gateway's too. In a record to write, the adapter translates all of this back.
  */
 export type CmsRecord = Record<string, unknown>;
 
 /**
- * Property with the CMS's own status, such as `expired`, of a record whose `status` the adapter sets to `publish`.
- * WordPress shows such a record in a single read, and in the lists of an account. Visitors find it in lists only if a
- * plugin of the site adds it. So the replica has it then, or if the sync reads as an account (`upstream.readAs`).
+ * Property with the CMS's own status, such as `expired`, of a record whose `status` the adapter sets to `publish`:
+ *   a single read; the lists of an account   have the record, so the replica has it with `upstream.readAs`
+ *   the lists of visitors                    have it if a plugin of the site adds it, and then the replica has it too
  */
 export const CMS_STATUS = 'calendar_gateway_status';
 
@@ -228,7 +228,7 @@ export interface CollectionInfo {
  * is `not-found` and leaves out a collection for `no-collection`: a 404 of a proxy is `failed`.
  */
 export interface Cms {
-  /** Records per list request. */
+  /** Records per list request: a multiple of ten (`pagesOf` in unpublished-records.ts). */
   readonly maxPageSize: number;
   readonly recordForm: RecordForm;
   /** Nobody can write: the gateway refuses it before it asks who wants to. */
@@ -262,7 +262,6 @@ export interface Cms {
   update(spec: CollectionSpec, id: number, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
   /** Throws `CmsRejected` `no-trash` if the collection has none, and `in-trash` if the record is there already. */
   trash(spec: CollectionSpec, id: number, options: CallOptions): Promise<CmsRecord>;
-  /** Deletes the record permanently. */
   delete(spec: CollectionSpec, id: number, options: CallOptions): Promise<void>;
   /** At most `maxPageSize` of them, in any order. */
   images(ids: readonly number[], options?: CallOptions): Promise<ImageRecord[]>;

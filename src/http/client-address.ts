@@ -44,8 +44,9 @@ export function createClientAddress(trusted: TrustedProxies, observe: Observe): 
     observe({ type: 'message', level: 'warn', message });
   }
   const isProxy = createProxyCheck(trusted);
-  // Hop 0 is the peer, a proxy as checked below. Of `198.51.100.9, 203.0.113.7, 10.9.9.9` the client is, if 10.0.0.0/8
-  // is trusted, 203.0.113.7: the last that is no proxy. If every peer is, 10.9.9.9: the peer itself has appended it.
+  // Hop 0 is the peer, a proxy as checked below. Of `198.51.100.9, 203.0.113.7, 10.9.9.9` the client is
+  //   trusted ['10.0.0.0/8']   203.0.113.7: the last entry that is no proxy
+  //   trusted true             10.9.9.9: the last entry, since every peer appends the address that it saw
   const isTrusted = (entry: string, hop: number): boolean =>
     hop === 0 || (trusted !== true && isProxy(parseForwarded(entry)));
   return (req) => {
@@ -59,6 +60,7 @@ export function createClientAddress(trusted: TrustedProxies, observe: Observe): 
     // The nearest proxy appends last, so a cut at the front drops only what the farthest hops claim.
     const headers: IncomingHttpHeaders = { 'x-forwarded-for': forwarded.slice(-MAX_HEADER_CHARACTERS.forwardedFor) };
     const address = proxyAddr({ headers, socket: req.socket } as IncomingMessage, isTrusted);
+    // The peer's own address: X-Forwarded-For had no entry.
     return address === req.socket.remoteAddress ? peer : parseForwarded(address);
   };
 }

@@ -97,7 +97,7 @@ export class Connections {
     if (this.#unsentOf(network) > MAX_UNSENT_BYTES && !this.#isProxy(remoteAddress)) return void socket.destroy();
     this.#countUnsent(network, res);
     const previous = this.#newestResponses.get(socket);
-    // After the response before it, `closeAfter` closes the socket: the client repeats this request on another one.
+    // No answer: `closeAfter` closes the socket after the earlier response. The client repeats this request on another.
     if (this.#isClosing && previous?.shouldKeepAlive === false) return;
     this.#newestResponses.set(socket, res);
     // Node gives a response its socket when the earlier ones have been sent.
@@ -110,7 +110,7 @@ export class Connections {
     return this.#unsent.get(network) ?? 0;
   }
 
-  /** Counts what is left to send of a response once it is written, until the network has received it. */
+  /** Counts what the socket still holds when Node has handed it the whole response (`prefinish`), until it is sent. */
   #countUnsent(network: string, res: ServerResponse): void {
     res.once('prefinish', () => {
       const bytes = res.writableLength;

@@ -1,5 +1,4 @@
-// The response cache: which requests it may answer, and public responses as bytes, with every header that does not
-// depend on the request.
+// The response cache: which requests it may answer, and public responses as bytes, with headers that suit everybody.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';

@@ -48,7 +48,8 @@ async function applyResponseParams(
   allow: string,
 ): Promise<ApiResponse> {
   const bodyBytes = response.body instanceof Uint8Array ? response.body.byteLength : 0;
-  const { chargedBytes = bodyBytes } = response; // a list has its own
+  // What was rendered counts, also if `_fields` then sends less. A list says itself how much that was.
+  const { chargedBytes = bodyBytes } = response;
   const isSelected = fields.length > 0 && response.status < 400;
   const body = isSelected ? await selectFromBody(response.body, fields) : response.body;
   if (!envelope && jsonp === undefined) return { ...response, chargedBytes, body };

@@ -194,7 +194,7 @@ const isReadableDate = (value: unknown): boolean => {
 
 /**
  * A date of a list. All types of dates take every text that PHP's `strtotime` reads. What they make of zeros and Unix
- * seconds, or by which stage they are refused:
+ * seconds, or which stage of parameter.ts refuses them:
  *
  *                                  0              '0'           1809190800     '1809190800'
  *   dateBound                      today          today         a Unix time    a Unix time
@@ -268,7 +268,6 @@ export const uncheckedIds: ParamType = {
   parse: (value) => parseList(value).map(parsePositiveInteger),
 };
 
-/** Ids of existing records: a list, CSV or one id. */
 export const existingIds = (kind: PostKind): ParamType => ({
   ...uncheckedIds,
   hint: `There is no such ${kind}. Write ids that exist, such as 4,7.`,
@@ -400,7 +399,8 @@ export function existingTerms(kind: TermKind): ParamType {
 }
 
 /**
- * The parent of a category: the id of an existing one. If 4, 7 and `music` exist, it is taken or refused by this stage:
+ * The parent of a category: the id of an existing one. If 4, 7 and `music` exist, it is taken, or refused by this stage
+ * (the second by the `jsonType` of `existingId`):
  *
  *                                 4, '4'   'music'        '4,7'          0, '0'
  *   parentFilter (of a list)      taken    second stage   second stage   first stage

@@ -108,7 +108,7 @@ export const isCoreField = (property: string): boolean => property in WORDPRESS_
 
 const withoutRepeats = (paths: readonly (string | undefined)[]): string => [...new Set(paths)].join(',');
 
-/** For the recognition of generated excerpts. */
+/** A blank `excerpt.raw` tells a generated excerpt (`completePost`). No code reads the type or the other texts. */
 const POST_PATHS = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
 /** What searches look at. */
 const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'];
@@ -173,7 +173,7 @@ function checkStatusPath({ fields: specs = {} }: KindSpec, fields: readonly Comp
 /** The adapter of Payload replaces what is at one path, when it reads and when it writes. */
 function assertOnePath({ name, accessor }: CompiledField): void {
   const { selectedPaths, storedPaths, isPartOfText } = accessor;
-  const isOnePath = selectedPaths.length === 1 && storedPaths.join() === selectedPaths[0];
+  const isOnePath = selectedPaths.length === 1 && storedPaths.length === 1 && storedPaths[0] === selectedPaths[0];
   if (!isOnePath || isPartOfText)
     throw new MappingFieldError(`/fields/${name}`, 'must be one path, to read and to write, and not in a list');
 }

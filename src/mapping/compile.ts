@@ -1,5 +1,4 @@
-// Compiles a mapping file to functions that read and write the records of each kind. What depends on the CMS is in
-// cms-rules.ts.
+// Compiles a mapping file to functions that read and write records of each kind. What the CMS decides: cms-rules.ts.
 
 import { FIELDS, type Field } from '../interface/fields.ts';
 import { isTermKind, KINDS, type Kind, PLURALS, TERM_ID_OFFSET } from '../model/records.ts';

@@ -65,10 +65,7 @@ const LETTERS: Readonly<Record<string, Token>> = {
 
 const literal = (text: string): Token => ({ pattern: escapeRegExp(text), write: () => text });
 
-/**
- * Compiles a format. A backslash makes the next character a literal (`Y-m-d\TH:i:s`). Returns the reason as a string if
- * a letter is unknown.
- */
+/** Compiles a format: the T of `Y-m-d\TH:i:s` is a literal. If a letter is unknown, returns the reason as a string. */
 export function parseDateFormat(text: string): DateFormat | string {
   const tokens: Token[] = [];
   for (const [character, escaped] of text.matchAll(/\\(.)|[\s\S]/g)) {

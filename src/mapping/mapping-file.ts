@@ -1,5 +1,4 @@
-// The types of a mapping file, and its validation against the JSON Schema (mapping.schema.json), which describes each
-// key.
+// The types of a mapping file, and its validation against mapping.schema.json, which describes each key.
 
 import { Ajv, type ErrorObject } from 'ajv';
 import type { SiteSpec } from '../cms/port.ts';

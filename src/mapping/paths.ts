@@ -1,5 +1,4 @@
-// Paths of a mapping, such as `meta.cost` or `venue[0].ID`, and what a CMS record has there; and the errors of what
-// reads and writes at them.
+// Paths of a mapping, such as `meta.cost` or `venue[0].ID`: what a CMS record has there, and the errors at them.
 
 import { SIZES } from '../interface/value-lengths.ts';
 import { INHERITED_NAMES } from '../model/json.ts';

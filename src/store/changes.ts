@@ -126,7 +126,7 @@ export class ChangeBatch {
     if (before) deleteSourceRow(this.#db, row);
     const after = row.eventJson === null ? undefined : row;
     if (after) insertSourceRow(this.#db, after);
-    // Of a row an event shows the source, which never changes, and the address: then it shows the same as before.
+    // An event shows the source of a row, which never changes, and the row's address: here neither has changed.
     if (before?.eventId === after?.eventId && before?.url === after?.url) return;
     for (const id of new Set([before?.eventId, after?.eventId])) {
       const post = id === undefined ? undefined : getRecord(this.#db, 'event', id);
@@ -191,7 +191,7 @@ export class ChangeBatch {
     this.#invalidatePost(before, record);
   }
 
-  /** For a term or image, and a post that is neither stored nor deleted here: such a post needs `#invalidatePost`. */
+  /** For a term, an image, or a post that only looks different. A stored or deleted post needs `#invalidatePost`. */
   #changedAndOutdated(kind: KindOrImage, id: number): void {
     this.changed.push({ kind, id });
     this.#rendered.invalidate(kind, id);

@@ -112,7 +112,7 @@ export const eventIdsWith = (db: Database, kind: TargetKind, id: number): number
   db.numbers(sql`SELECT id FROM event_link WHERE kind = ${TARGET_KIND[kind]} AND target_id = ${id} ORDER BY id`);
 
 /** The categories and all below them, each once. Without CROSS, SQLite reads all categories for each that it finds. */
-export const withDescendants = (db: Database, categoryIds: readonly number[]): number[] =>
+export const categoriesWithDescendants = (db: Database, categoryIds: readonly number[]): number[] =>
   db.numbers(sql`
     WITH RECURSIVE down (id) AS (
       SELECT value FROM json_each(${JSON.stringify(categoryIds)})

@@ -29,7 +29,7 @@ const MAX_INVALIDATIONS = 20_000;
 const ENTRY_BYTES = 1600;
 const DEPENDENCY_BYTES = 100;
 
-/** Of an event, without the images of its venues and organizers: changes.ts invalidates the venue or organizer. */
+/** An event does not depend on the image of its venue: if that changes, changes.ts notes the venue, and no event. */
 function dependenciesOf(record: CalendarRecord): Dependency[] {
   const itself: Dependency = [record.kind, record.id];
   if (isTermRecord(record)) return [itself];
@@ -71,7 +71,7 @@ export class RenderedCache {
     return entry;
   }
 
-  /** `record`: what was rendered, read at the current version. `runInTurns` ends a list once that is past. */
+  /** `record`: what was rendered, read at the current version. `runInTurns` ends a list once the version changes. */
   set(formKey: string, record: CalendarRecord, rendered: RenderedRecord): void {
     const entry = { ...rendered, dependencies: dependenciesOf(record), validAtVersion: this.#db.version };
     this.#entries.set(entryKey(formKey, record.kind, record.id), entry);
@@ -79,7 +79,7 @@ export class RenderedCache {
 
   /** Called in a change's transaction, before `Database.changed` makes 8 of version 7: entries of 7 are outdated. */
   invalidate(kind: KindOrImage, id: number): void {
-    // Without entries nothing is outdated, by this change either.
+    // After `clear` no entry is left that this change could outdate: it needs no note.
     if (this.#invalidatedAt.size >= MAX_INVALIDATIONS) this.clear();
     else this.#invalidatedAt.set(`${kind} ${id}`, this.#db.version + 1);
   }

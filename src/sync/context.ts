@@ -93,13 +93,13 @@ const MAX_MARKS = 10_000;
 //
 //   what happens                                           its number     latest mark of event 12
 //   a list is requested                                    7
-//   this gateway writes event 12, or a webhook names it    8              8 (`outdate`)
+//   this gateway writes event 12, or a webhook names it    8              8 (`outdateResponses`)
 //   the response to 7 comes, with event 12                                8: this is outdated, and not stored
 //   a list of the ids 12 and 15 is requested               9
 //   the response to 9 comes                                               9 (`claimIfCurrent`): this is stored
 
 /** Outdates the responses to earlier requests: by this gateway, a webhook or another gateway the record has changed. */
-export function outdate(memory: SyncMemory, kind: KindOrImage, id: number): void {
+export function outdateResponses(memory: SyncMemory, kind: KindOrImage, id: number): void {
   memory.lastReadMark += 1;
   memory.latestMarks.set(`${kind} ${id}`, memory.lastReadMark);
   if (kind !== 'image') memory.kinds[kind].revision += 1;
@@ -205,7 +205,7 @@ export function loadMemory(replica: Replica, nowMs: number) {
     linksBuiltFrom: new Map<LinkField, string>(),
     /** Refreshes run one after another: an older response must not replace a newer table. */
     linksRefreshed: Promise.resolve(),
-    /** The number of the latest request for a list or for images, or of the latest `outdate`. */
+    /** The number of the latest request for a list or for images, or of the latest `outdateResponses`. */
     lastReadMark: 0,
     /** The latest read mark of each record, by kind and id: `event 12` -> 9. */
     latestMarks: new LRUCache<string, number>({ max: MAX_MARKS }),

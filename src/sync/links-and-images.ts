@@ -5,7 +5,14 @@ import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { imageOptions, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
-import { claimIfCurrent, linkTablesState, logDecision, outdate, restartScan, type SyncContext } from './context.ts';
+import {
+  claimIfCurrent,
+  linkTablesState,
+  logDecision,
+  outdateResponses,
+  restartScan,
+  type SyncContext,
+} from './context.ts';
 import { batchesOf, findExisting } from './ingest.ts';
 import { listModified } from './list-modified.ts';
 
@@ -63,9 +70,9 @@ export async function refreshMissingImages(context: SyncContext): Promise<void> 
 }
 
 /** Lets images be asked for that the CMS did not have. Example: one was uploaded to a draft, which is published now. */
-export function forgetMissing({ memory }: SyncContext, ids: Iterable<number>): void {
+export function retryImages({ memory }: SyncContext, ids: Iterable<number>): void {
   for (const id of ids) {
-    outdate(memory, 'image', id);
+    outdateResponses(memory, 'image', id);
     if (memory.media.notInCms.delete(id)) memory.media.completeAtVersion = undefined;
   }
 }
@@ -78,7 +85,7 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   const read = (request: PageRequest) => readPage(context, MEDIA, request, imageOptions(context));
   const { recentIds, total, cmsTimeMs } = await listModified(read, options);
   for (const id of getImages(replica.db, [...recentIds]).keys()) media.toRead.add(id);
-  forgetMissing(context, recentIds);
+  retryImages(context, recentIds);
   // The library became smaller: nothing says which images were deleted.
   if (polled.mediaTotal !== undefined && total < polled.mediaTotal)
     for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) media.toRead.add(id);

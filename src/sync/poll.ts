@@ -1,12 +1,13 @@
 // Owns what is read between two scans: the poll, which looks for changes in each collection and in the media library;
 // and records that are known to have changed, from a webhook, a write or another gateway. In the sync `readX` only asks
-// the CMS, `refreshX` also brings the replica in line, and `fetchX` does so with records that somebody named.
+// the CMS (`readPage` also learns which fields records have), `refreshX` also brings the replica in line, and `fetchX`
+// does so with records that somebody named.
 
 import type { KindMapping } from '../mapping/mapping.ts';
 import { type Kind, type KindOrImage, seriesIdOf, UNKNOWN_SITE } from '../model/records.ts';
 import { getImages } from '../store/records.ts';
 import { type PageRequest, readAll, readPage, visitorOptions } from './cms-reader.ts';
-import { logDecision, markDirty, outdate, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
+import { logDecision, markDirty, outdateResponses, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import {
   deleteUnusedEmbedded,
   ingestRecords,
@@ -15,13 +16,7 @@ import {
   reviewDeletions,
   suspensionReasons,
 } from './ingest.ts';
-import {
-  forgetMissing,
-  pollMedia,
-  refreshImages,
-  refreshLinkTables,
-  refreshMissingImages,
-} from './links-and-images.ts';
+import { pollMedia, refreshImages, refreshLinkTables, refreshMissingImages, retryImages } from './links-and-images.ts';
 import { listModified } from './list-modified.ts';
 import { findDiffering, matchesTotal, reconcile } from './reconcile.ts';
 import { tryToRead, unreadableReasons } from './unreadable.ts';
@@ -117,7 +112,7 @@ export async function fetchBatch(context: SyncContext, changes: readonly Changed
   // `refreshMissingImages` reads a named image that the replica lacks, if a record refers to it.
   const images = [...getImages(replica.db, [...idsOf('image', changes)]).keys()];
   for (const id of images) memory.media.toRead.add(id);
-  forgetMissing(context, idsOf('image', changes));
+  retryImages(context, idsOf('image', changes));
   for (const kindMapping of collections) {
     if (kindMapping.kind === 'event') await refreshLinkTables(context);
     await refreshDirty(context, kindMapping, idsOf(kindMapping.kind, changes));
@@ -135,7 +130,7 @@ function noteNamed(context: SyncContext, kind: Kind, collection: string, changes
   const ids = idsOf(kind, changes);
   if (ids.size === 0) return;
   logDecision(context, collection, 'named by a webhook, a write or another gateway', { ids: [...ids] });
-  for (const id of ids) outdate(memory, kind, id);
+  for (const id of ids) outdateResponses(memory, kind, id);
   markDirty(memory, kind, ids);
   const trashed = changes.filter(({ isTrashed }) => isTrashed);
   for (const id of idsOf(kind, trashed)) memory.kinds[kind].trashed.add(id);

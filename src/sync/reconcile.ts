@@ -61,10 +61,7 @@ const heldCount = (context: SyncContext, kindMapping: KindMapping): number =>
 const heldIds = ({ replica, memory }: SyncContext, { kind }: KindMapping): number[] =>
   ownIds(replica.db, kind).filter((id) => !memory.kinds[kind].suspended.has(id));
 
-/**
- * Fetches the newest records by id and by date: what appears without a new `modified` is mostly one of these. Resolves
- * with the total.
- */
+/** Fetches the newest by id and by date: mostly one of these came without a new `modified`. Resolves with the total. */
 async function refreshNewest(context: SyncContext, kindMapping: KindMapping): Promise<number> {
   let total = 0;
   for (const order of ['-id', '-date'] as const) {

@@ -111,6 +111,7 @@ export function journalEndedScan({ memory, replica }: SyncContext): void {
 async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   const { memory, collections, scanIntervalMs, clockMs } = context;
   if (clockMs() < memory.scanDueMs) return undefined;
+  // If the site's facts changed, this calls `restartScan`: the scan that begins below is the one that is due then.
   await tryToRead(context, 'site', () => refreshSite(context));
   // Missing images may exist by now, too large records be smaller, and link tables list other records.
   memory.media.notInCms.clear();

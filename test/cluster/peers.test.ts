@@ -2,7 +2,11 @@
 // Redis is away, full, emptied, or written to by somebody else.
 
 import { expect } from 'chai';
+import { openConnection } from '../../src/cluster/connection.ts';
+import { Peers } from '../../src/cluster/peers.ts';
+import { loadMapping } from '../../src/mapping/load.ts';
 import { getRecord } from '../../src/store/records.ts';
+import type { Sync } from '../../src/sync/sync.ts';
 import { holdNext } from '../cms/cms-link.ts';
 import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { allSettled, reportEvent, startGateway, type TestGateway, until } from './gateways.ts';
@@ -118,6 +122,40 @@ describe('gateways as peers', function () {
       return client.xLen(key);
     });
     expect(length).to.equal(1);
+  });
+
+  it('tells what changes while it sets when Redis deletes the stream, before `tell` resolves', async () => {
+    const { url } = redisServer;
+    const connection = openConnection(url);
+    const options = { url, connection, prefix: 'p:', mapping: loadMapping('wordpress-meta'), observe: () => {} };
+    const peers = new Peers(options);
+    const state = { complete: true, failures: 0 };
+    peers.start({
+      state: () => state,
+      whenComplete: async () => {},
+      pollForLostEntries: async () => true,
+      fetchPeerChanges: async () => true,
+    } as unknown as Sync);
+    await until(() => peers.status().connected, 'connected');
+    const tell = (id: number) => peers.tell([{ kind: 'event', id }], async () => peers);
+    const { client } = connection;
+    const pExpire = client.pExpire.bind(client);
+    let later: Promise<unknown> | undefined;
+    const pExpireAfterTelling: typeof pExpire = (...args) => {
+      later ??= tell(2).then(() => expect(peers.status().unsent).to.equal(0));
+      return pExpire(...args);
+    };
+    Object.assign(client, { pExpire: pExpireAfterTelling });
+    try {
+      await tell(1);
+      await later;
+      const entries = await withRedisClient(redisServer, (other) => other.xRange('p:changes', '-', '+'));
+      expect(entries?.map(({ message }) => message.keys)).to.deep.equal(['events:1', 'events:2']);
+      expect(await withRedisClient(redisServer, (other) => other.pTTL('p:changes'))).to.be.above(0);
+    } finally {
+      await peers.stop();
+      connection.close();
+    }
   });
 
   describe('a token', () => {

@@ -93,6 +93,12 @@ export const PROMISES: readonly Promised[] = [
     },
   },
   {
+    name: 'a page has a multiple of ten records, so that pages of ten and of one go on after it',
+    async check({ cms }) {
+      expect(cms.maxPageSize % 10).to.equal(0);
+    },
+  },
+  {
     name: 'a page after the last one is empty',
     async check({ listOwn }) {
       expect((await listOwn({ order: 'id', limit: 2, page: 9, detail: 'id' })).records).to.deep.equal([]);

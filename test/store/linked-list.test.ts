@@ -7,7 +7,7 @@ import { type EventRecord, FIRST_EMBEDDED_ID, isTermRecord, type LinkedRecord } 
 import { CallerDatabase } from '../../src/store/caller-database.ts';
 import { listEvents } from '../../src/store/list-events.ts';
 import { isLinkedToEvent, listLinked, listTerms, type TermFilter, termCount } from '../../src/store/lists.ts';
-import { withDescendants } from '../../src/store/records.ts';
+import { categoriesWithDescendants } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { build, eventsOf, linkedFilter, records, runs, termFilter, untestedConditions } from './arbitrary-lists.ts';
 import { remove, upsert } from './changes.ts';
@@ -141,10 +141,10 @@ describe('lists of venues, organizers and terms', () => {
       replica,
       parents.map(([id, parent]) => term('category', id, { parent })),
     );
-    expect(withDescendants(replica.db, [1]).sort()).to.deep.equal([1, 2, 3]);
-    expect(withDescendants(replica.db, [2, 4, 2]).sort()).to.deep.equal([2, 3, 4]);
-    expect(withDescendants(replica.db, [5]).sort()).to.deep.equal([5, 6]);
-    expect(withDescendants(replica.db, [99])).to.deep.equal([99]);
+    expect(categoriesWithDescendants(replica.db, [1]).sort()).to.deep.equal([1, 2, 3]);
+    expect(categoriesWithDescendants(replica.db, [2, 4, 2]).sort()).to.deep.equal([2, 3, 4]);
+    expect(categoriesWithDescendants(replica.db, [5]).sort()).to.deep.equal([5, 6]);
+    expect(categoriesWithDescendants(replica.db, [99])).to.deep.equal([99]);
     replica.close();
   });
 
@@ -158,8 +158,8 @@ describe('lists of venues, organizers and terms', () => {
         ids.slice(from, from + 1000).map((id) => term('category', id, { parent: id - 1 })),
       );
     upsert(replica, [event(99_999, { categories: [ids.length] })]);
-    expect(withDescendants(replica.db, [1])).to.have.length(ids.length);
-    expect(withDescendants(replica.db, ids)).to.have.length(ids.length);
+    expect(categoriesWithDescendants(replica.db, [1])).to.have.length(ids.length);
+    expect(categoriesWithDescendants(replica.db, ids)).to.have.length(ids.length);
     const list = { kind: 'category', descending: false, limit: 3, offset: 0 } as const;
     expect(listTerms(replica.db, { ...list, orderBy: 'name', hideEmpty: true }).total).to.equal(ids.length);
     const include = [7, 5, 7, ...ids.toReversed()];

@@ -170,7 +170,7 @@ function timesOf(event: FeedEvent, zone: string | undefined): Times {
 
 /**
  * A wall time that ical-generator writes as it is: it converts a JavaScript date to the zone of this process.
- * The library takes any object with these methods of Day.js.
+ * The library takes any object with these methods of Day.js. It asks for `YYYYMMDD` and for `HHmmss`.
  */
 function wallDate(wall: WallTime): ICalDayJsStub {
   const date: ICalDayJsStub = {
@@ -209,7 +209,7 @@ function namedZone({ timezone, ...event }: FeedEvent): ZoneYears | undefined {
   return Math.min(...years) < FIRST_ZONE_YEAR ? undefined : { name: zone.name, years };
 }
 
-/** A VTIMEZONE (RFC 5545, 3.6.5) with every change of the zone's offset in these years. */
+/** A VTIMEZONE (RFC 5545, 3.6.5): the offset as the first year begins, and every later change that these years show. */
 function timeZoneComponent(name: string, years: ReadonlySet<number>): string {
   const lines = ['BEGIN:VTIMEZONE', `TZID:${name}`];
   let before: number | undefined;

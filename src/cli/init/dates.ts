@@ -148,10 +148,7 @@ function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateD
 const isDay = ({ values }: SiteField): boolean =>
   values.every((value) => typeof value === 'string' && /[ T]00:00(?::00)?$/.test(value));
 
-/**
- * The date that the operator named, `meta.start` or `meta.day,meta.time`. Throws `ConfigError` if the values of one
- * cannot be read.
- */
+/** The date that the operator named: `meta.start`, or `meta.day,meta.time`. Throws `ConfigError` if unreadable. */
 function named(name: 'start_date' | 'end_date', fields: readonly SiteField[], decisions: DateDecisions) {
   const option = decisions.fields?.[`event.${name}`];
   if (option === undefined) return undefined;

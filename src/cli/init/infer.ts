@@ -138,6 +138,7 @@ function locationFor(
 
 function fitsText(field: string, type: Field['type'], value: string): boolean {
   if (type === 'zone') return parseZone(value) !== undefined;
+  // `0` is no address: The Events Calendar stores it for none.
   if (field === 'website' || field === 'online_url') return /^(https?:\/\/|www\.)|^0$/.test(value);
   return field !== 'email' || value.includes('@');
 }
@@ -202,7 +203,7 @@ function textOf(kind: Kind, fields: readonly SiteField[]): ProposedLink | undefi
  *   of no type                             true if `areBothNamed`
  *   of this type alone                     true; of pages and posts only if `areBothNamed`: 3 may also be a term's id
  *   of another type, or of several         false
- * @param areBothNamed whether the names of field and type are both like the kind's: `venue_id`, and the type `places`
+ * @param areBothNamed whether field and type are named like the kind: `venue_id`, `places`. One of the two always is.
  */
 function refersTo(field: SiteField, type: ProbedType, { types }: ProbedSite, areBothNamed: boolean): boolean {
   const ids = inferIds(field)?.ids;

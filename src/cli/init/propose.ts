@@ -98,7 +98,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
  *   ... neither                                   its preset: the companion plugin will show its dates
  *   the site shows the first one's dates          the first, even if gigs have dates too
  *   ... not these, but dates of gigs              none: init can read the dates of gigs
- *   ... neither                                   the first
+ *   ... neither, or other dates of its own type   the first
  */
 function fittingPreset(
   presets: readonly PresetMatch[],

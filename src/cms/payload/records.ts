@@ -22,6 +22,8 @@ export interface PayloadSite {
   nowMs(): number;
 }
 
+const RICH_TEXTS: readonly string[] = ['description', 'excerpt'];
+
 /** The fields of each detail. Payload adds the id. */
 export const DETAIL_FIELDS: Readonly<Record<Exclude<Detail, 'mapped'>, readonly string[]>> = {
   id: ['id'],
@@ -46,7 +48,7 @@ const REFERENCES: Readonly<Partial<Record<keyof EventFields, IdSpace>>> = {
  *   the API's status    `_status`    the site's field
  *   publish             published    null
  *   draft               draft        null
- *   pending             draft        pending; a site without such a field does not have this status
+ *   pending, private    draft        the same word; a site without such a field has neither status
  */
 export const STATUSES_BY_FIELD: readonly string[] = ['pending', 'private'];
 const CORE_STATUS = 'status';
@@ -79,7 +81,8 @@ export const PAYLOAD_RECORDS: RecordForm = {
     const hasStatus = isPostCollection(spec) && hasField('_status');
     return ['id', ...(hasTime ? ['modifiedUtc'] : []), ...(hasStatus ? ['status'] : [])];
   },
-  /** Of filled texts alone: what is at a path with a dot, such as `when.start`, is the site's own business too. */
+  // True of an id, or of a filled text at the top level. If all records of a page have that text, the sync refuses
+  // later records without it (`learnFields`). A number, a relation or `when.start` may be absent from a good record.
   hasPath: (record, path) => {
     const value = record[path];
     return path === 'id' ? Number.isSafeInteger(value) : typeof value === 'string' && value !== '';
@@ -91,7 +94,7 @@ export function toGatewayRecord(ids: Ids, spec: CollectionSpec, record: CmsRecor
   record.id = ids.toGateway(idSpaceOf(spec), record.id);
   for (const { path, space } of referencesOf(spec))
     changeAt(record, path, (value) => readIds(value, (cmsId) => ids.toGateway(space, cmsId)));
-  for (const key of RICH_TEXTS) changeAt(record, spec.paths.get(key) ?? '', withoutWrapper);
+  for (const [key, path] of spec.paths) if (RICH_TEXTS.includes(key)) changeAt(record, path, withoutWrapper);
   if (spec.storedAs === 'posts' && typeof record.updatedAt === 'string')
     record.modifiedUtc = isoToWall(record.updatedAt);
   const hasStatus = detail === undefined || detail === 'mapped' || detail === 'stamp';
@@ -103,8 +106,6 @@ export function toGatewayRecord(ids: Ids, spec: CollectionSpec, record: CmsRecor
   record.status = status;
   return record;
 }
-
-const RICH_TEXTS = ['description', 'excerpt'];
 
 /** Payload's conversion of rich text puts the HTML into a `div` of its own (observed on 3.90.2). */
 const WRAPPER = ['<div class="payload-richtext">', '</div>'] as const;

@@ -185,15 +185,15 @@ const instanceOf = ({ claimed, named }: UidPart): times.Moment => claimed ?? nam
 /** Marks the change whose RECURRENCE-ID is this time, or this day, as that of the instance. False: there is none. */
 function claimChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>): boolean {
   const ofDay = changes.get(times.dayName(start.wallMs));
-  // The first instance of a day claims the change of the day: `instanceOf` is then a time, so no later one gets it.
+  // The first instance of a day claims the change of that day. `instanceOf` is then its time: no later one claims it.
   const change = changes.get(times.instanceName(start)) ?? (ofDay && instanceOf(ofDay).isDate ? ofDay : undefined);
   if (change) change.claimed = start;
   return change !== undefined;
 }
 
 /**
- * Moves `later` as a change of all later instances has moved one of them: `from` its time, `to` another. Undefined: one
- * of `from` and `later` is a day and the other a time, so that no instance of the series has claimed the change.
+ * Moves `later` as one instance was moved: on its own clock, by the time from the instant `from` to the instant `to`,
+ * whose zones may differ. Undefined: one of `from` and `later` is a day, the other a time, so none claimed the change.
  */
 function movedLikewise(later: times.Moment, from: times.Moment, to: times.Moment): times.Moment | undefined {
   if (from.isDate !== later.isDate) return undefined;

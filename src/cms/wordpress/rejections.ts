@@ -5,46 +5,46 @@ import { isObject } from '../../model/json.ts';
 import { type CmsResponse, errorCode, isWrite } from '../http-exchange.ts';
 import type { CmsRecord } from '../port.ts';
 
-/** `kind` and `fields`: of the rejection. `isEarly`: WordPress has written nothing. */
+/** `kind` and `fields`: of the rejection. `isBeforeWrite`: WordPress has written nothing. */
 interface Meaning {
   kind?: RejectionKind;
   fields?: readonly string[];
-  isEarly?: true;
+  isBeforeWrite?: true;
 }
 
-const EARLY = { isEarly: true } as const;
+const BEFORE_WRITE = { isBeforeWrite: true } as const;
 
 /**
- * By WordPress's own error codes. Not early: an error of storing a post's image, terms or meta, since a create inserts
- * the post before; and a code that plugins use too, such as `rest_forbidden`, which may come after the insert.
+ * By WordPress's own error codes. Not `BEFORE_WRITE`: an error of storing a post's image, terms or meta, since a create
+ * inserts the post before; and a code that plugins use too, such as `rest_forbidden`, which may come after the insert.
  */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   rest_post_invalid_id: { kind: 'not-found' },
   rest_term_invalid: { kind: 'not-found' },
   rest_forbidden: { kind: 'not-visible' },
   rest_no_route: { kind: 'no-collection' },
-  rest_not_logged_in: { kind: 'unauthenticated', ...EARLY },
-  incorrect_password: { kind: 'unauthenticated', ...EARLY },
-  invalid_username: { kind: 'unauthenticated', fields: ['username'], ...EARLY },
-  invalid_email: { kind: 'unauthenticated', fields: ['email'], ...EARLY },
-  rest_already_trashed: { kind: 'in-trash', ...EARLY },
-  rest_trash_not_supported: { kind: 'no-trash', ...EARLY },
-  rest_invalid_author: { kind: 'invalid', fields: ['author'], ...EARLY },
+  rest_not_logged_in: { kind: 'unauthenticated', ...BEFORE_WRITE },
+  incorrect_password: { kind: 'unauthenticated', ...BEFORE_WRITE },
+  invalid_username: { kind: 'unauthenticated', fields: ['username'], ...BEFORE_WRITE },
+  invalid_email: { kind: 'unauthenticated', fields: ['email'], ...BEFORE_WRITE },
+  rest_already_trashed: { kind: 'in-trash', ...BEFORE_WRITE },
+  rest_trash_not_supported: { kind: 'no-trash', ...BEFORE_WRITE },
+  rest_invalid_author: { kind: 'invalid', fields: ['author'], ...BEFORE_WRITE },
   rest_invalid_featured_media: { kind: 'invalid', fields: ['featured_media'] },
-  empty_content: { kind: 'invalid', fields: ['title'], ...EARLY },
-  empty_term_name: { kind: 'invalid', fields: ['name'], ...EARLY },
+  empty_content: { kind: 'invalid', fields: ['title'], ...BEFORE_WRITE },
+  empty_term_name: { kind: 'invalid', fields: ['name'], ...BEFORE_WRITE },
   /** Of a term: its name is too long for the database. */
   db_insert_error: { kind: 'failed', fields: ['name'] },
-  duplicate_term_slug: { kind: 'conflict', fields: ['slug'], ...EARLY },
-  term_exists: { kind: 'conflict', fields: ['name'], ...EARLY },
-  missing_parent: EARLY,
-  rest_cannot_assign_term: EARLY,
-  rest_cannot_create: EARLY,
-  rest_cannot_edit_others: EARLY,
-  rest_cannot_publish: EARLY,
-  rest_missing_callback_param: EARLY,
-  rest_post_exists: EARLY,
-  rest_taxonomy_not_hierarchical: EARLY,
+  duplicate_term_slug: { kind: 'conflict', fields: ['slug'], ...BEFORE_WRITE },
+  term_exists: { kind: 'conflict', fields: ['name'], ...BEFORE_WRITE },
+  missing_parent: BEFORE_WRITE,
+  rest_cannot_assign_term: BEFORE_WRITE,
+  rest_cannot_create: BEFORE_WRITE,
+  rest_cannot_edit_others: BEFORE_WRITE,
+  rest_cannot_publish: BEFORE_WRITE,
+  rest_missing_callback_param: BEFORE_WRITE,
+  rest_post_exists: BEFORE_WRITE,
+  rest_taxonomy_not_hierarchical: BEFORE_WRITE,
 };
 
 /** Converts the error body `{code, message, data}` of a response with status 400 or more. */
@@ -67,10 +67,11 @@ export function rejection({ status, json }: Pick<CmsResponse, 'status' | 'json'>
 
 /**
  * The first line that fits. A plugin may use WordPress's codes for whatever it refuses: 500 rest_forbidden is `failed`.
- *     a code of MEANINGS: not-found with 404; not-visible and unauthenticated with 401, 403; any other     its kind
- *     401, 403                                                                                             forbidden
- *     with `params`; any other status below 500 but 404                                                    invalid
- *     404, 500                                                                                             failed
+ *     a code of MEANINGS: `not-found` with 404; `not-visible`, `unauthenticated` with 401, 403     its kind
+ *     a code of MEANINGS that has any other kind, with any status                                  its kind
+ *     401, 403                                                                                     forbidden
+ *     any status with `params`; any other below 500 but 404                                        invalid
+ *     404 and 5xx without `params`                                                                 failed
  */
 function kindOf(status: number, code: string, data: CmsRecord): RejectionKind {
   const kind = MEANINGS[code]?.kind;
@@ -84,7 +85,7 @@ function kindOf(status: number, code: string, data: CmsRecord): RejectionKind {
 
 const isBeforeWrite = (status: number, code: string, data: CmsRecord): boolean =>
   status === 401 ||
-  MEANINGS[code]?.isEarly === true ||
+  MEANINGS[code]?.isBeforeWrite === true ||
   /^rest_upload_\w+$/.test(code) ||
   // With `params`, the error comes from the validation of the parameters.
   (code === 'rest_invalid_param' && data.params !== undefined);
@@ -104,6 +105,7 @@ function invalidFields({ params, details }: CmsRecord): string[] {
     const [first = ''] = words;
     const detail = isObject(details) ? details[key] : undefined;
     const isMissing = isObject(detail) && detail.code === 'rest_property_required';
+    // The word `acf[at]`, without a dot after it; or `acf` itself.
     const group = words.find((word) => word.startsWith(`${key}[`))?.replace(/\.$/, '') ?? key;
     const location = (isMissing ? `${group}.${first}` : first).replaceAll('[', '.').replaceAll(']', '');
     return location.startsWith(`${key}.`) ? [key, location] : [key];
