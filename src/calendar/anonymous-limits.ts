@@ -2,7 +2,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { CmsUnavailable } from '../errors.ts';
+import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import { tooManyPasswords } from '../interface/errors.ts';
 import type { Actor } from './request.ts';
 
@@ -23,7 +23,7 @@ function createTokens(burst: number, perSecond: number, clockMs: () => number): 
   };
 }
 
-/** Calls of all anonymous callers together: an app may ask for each of fifty events that were removed. */
+/** Calls of all anonymous callers together: an app may ask for each of a hundred events that are in the trash. */
 const LOOKUP_BURST = 100;
 const LOOKUPS_PER_SECOND = 5;
 
@@ -94,7 +94,8 @@ export class PasswordAttempts {
       this.#correct.set(attempt, true);
       return result;
     } catch (error) {
-      this.#correct.delete(attempt);
+      // While the CMS does not answer, the password may still be right.
+      if (error instanceof CmsRejected) this.#correct.delete(attempt);
       throw error;
     }
   }

@@ -198,9 +198,8 @@ export async function imageField(write: PostWrite<PostKind>): Promise<Pick<PostF
   const { image } = write.input.byProperty;
   const writable: ReadonlySet<string> | undefined = write.request.services.mapping.kinds[write.kind]?.writable;
   if (image === undefined) return undefined;
-  // Where the mapping has no place for an image, none is uploaded: nothing would refer to it. The writer leaves the 0
-  // out. It only keeps the fields of an update from being empty: `save` then sends the update, and the CMS says whether
-  // the actor may edit the record.
+  // Where the mapping has no place for an image, none is uploaded: nothing would refer to it. The 0 is among the fields
+  // as any other value is that the mapping cannot store: the writer leaves it out.
   if (!writable?.has('image')) return { image: 0 };
   return { image: await write.request.images!.idOf(String(image)) };
 }

@@ -40,7 +40,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
     name,
     policy: bulkhead(share.connections, share.queue),
   }));
-  /** The accounts with calls in `callers`; `queue` as in `Share`. */
+  /** The accounts with calls in `callers`, by their header Authorization; `queue` as in `Share`. */
   const accounts = new Map<string, { calls: number; queue: number; policy: BulkheadPolicy }>();
 
   const observeQueue = () =>
@@ -73,7 +73,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
      * Runs the task as soon as its bulkhead has a connection, in the order of arrival.
      * @throws CmsUnavailable `busy`, immediately, when the bulkhead's queue is full; the signal's reason if it aborts
      */
-    async run<T>(name: BulkheadName, task: () => Promise<T>, signal: AbortSignal, account?: string): Promise<T> {
+    async run<T>(name: BulkheadName, task: () => Promise<T>, signal: AbortSignal, credentials?: string): Promise<T> {
       signal.throwIfAborted();
       const share = shares.find((each) => each.name === name)!;
       let isWaiting = true;
@@ -88,7 +88,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
             observeQueue();
             return task();
           }, signal);
-        const call = name === 'callers' && account !== undefined ? runForAccount(account, share, execute) : execute();
+        const call = name === 'callers' && credentials ? runForAccount(credentials, share, execute) : execute();
         observeQueue();
         return await Promise.race([call, aborted.promise]);
       } catch (error) {

@@ -42,7 +42,7 @@ type SourceChange = SourceRow | { source: string; key: string; eventJson: null }
 
 /** A batch of changes inside one transaction. */
 export class ChangeBatch {
-  /** What other gateways read again: of a series itself, without its occurrences. Empty: the version stays. */
+  /** What other gateways read again. Of a series that is gone as a whole, only itself. Empty: the version stays. */
   readonly changed: { kind: KindOrImage; id: number }[] = [];
   readonly #db: Database;
   /** Absent during the initial sync. */

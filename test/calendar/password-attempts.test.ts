@@ -19,11 +19,12 @@ describe('password attempts of anonymous callers', () => {
     tries = new PasswordAttempts(() => nowMs);
   });
 
+  let isAway = false;
   const attempt = (password: string, record = 'event 1') =>
     tries
       .read(record, password, async () => {
         calls += 1;
-        if (password === 'unavailable') throw new CmsUnavailable('timeout', 'No answer.');
+        if (isAway) throw new CmsUnavailable('timeout', 'No answer.');
         if (password !== 'right') throw wrong();
         return { id: 1 };
       })
@@ -50,6 +51,10 @@ describe('password attempts of anonymous callers', () => {
     await guesses(1000);
     expect(await attempt('right')).to.equal(200);
     expect(await attempt('right', 'event 2')).to.equal(429);
+    isAway = true;
+    expect(await attempt('right')).to.equal(undefined);
+    isAway = false;
+    expect(await attempt('right'), 'after an outage of the CMS').to.equal(200);
   });
 
   describe('through the API', () => {

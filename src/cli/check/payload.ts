@@ -89,7 +89,8 @@ function judgeFeatures(
  *
  *   one that neither a record nor the collection has      fail, with the first such path
  *   the field is the status                               ok: the adapter gives every record one
- *   no record has any of them; the field is not required  ok
+ *   there are records, and none has any of them; the      ok
+ *   field is not required
  *   anything else, as a start that no record has          undefined: `judgeValues` decides
  */
 async function judgeField(

@@ -107,6 +107,7 @@ function fittingPreset(
 ): PresetMatch | undefined {
   const preset = presets.find(({ mapping }) => eventType === undefined || mapping.event.posts === eventType);
   const base = preset?.mapping.event.posts;
+  // The dates of a named type itself; otherwise those of other types.
   const hasOtherDates = dated.some((each) => (eventType === undefined ? each.base !== base : each.base === eventType));
   return hasOtherDates && !preset?.showsDates ? undefined : preset;
 }
