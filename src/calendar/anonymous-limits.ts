@@ -94,8 +94,8 @@ export class PasswordAttempts {
       this.#correct.set(attempt, true);
       return result;
     } catch (error) {
-      // While the CMS does not answer, the password may still be right.
-      if (error instanceof CmsRejected) this.#correct.delete(attempt);
+      // If the CMS is away, or its plugin is being updated (404), the password may still be right.
+      if (error instanceof CmsRejected && error.refusesAccess) this.#correct.delete(attempt);
       throw error;
     }
   }

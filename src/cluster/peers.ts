@@ -199,10 +199,13 @@ export class Peers implements PeersPort {
         const keys = [...this.#unsent].slice(0, KEYS_PER_ENTRY);
         for (const key of keys) this.#unsent.delete(key);
         const entry = { from: this.#node, keys: keys.join(' ') };
-        const id = await this.#command((client) => client.xAdd(this.#stream, '*', entry, trim));
+        // Sent together: what changes meanwhile waits for one answer of Redis, and not for two.
+        const [id] = await Promise.all([
+          this.#command((client) => client.xAdd(this.#stream, '*', entry, trim)),
+          this.#command((client) => client.pExpire(this.#stream, STREAM_TTL_MS)),
+        ]);
         if (id === undefined) for (const key of keys) this.#unsent.add(key);
         else this.#published = id;
-        await this.#command((client) => client.pExpire(this.#stream, STREAM_TTL_MS));
       }
     } finally {
       // Without an `await` after the last look at `#unsent`: a key that is added now starts the next `#sendAll`.

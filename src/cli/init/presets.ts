@@ -18,7 +18,7 @@ export const OWN_TYPES_PRESET = 'wordpress-meta';
 export type PresetMatch = NonNullable<ReturnType<typeof matchPreset>>;
 
 /** Names that a theme gives to its own types, too: such a collection does not tell which plugin the site has. */
-const GENERIC_COLLECTIONS = new Set(
+export const GENERIC_COLLECTIONS: ReadonlySet<string> = new Set(
   'events event venues organizers tags categories location locations event_categories'.split(' '),
 );
 

@@ -11,6 +11,7 @@ import { proposeDates } from './dates.ts';
 import { inferFields, inferLink, LINK_FIELDS, LINKED_KINDS, likeness, namedLocation } from './infer.ts';
 import type { SomeOptions } from './options.ts';
 import {
+  GENERIC_COLLECTIONS,
   matchPresets,
   OWN_TYPES_PRESET,
   type PresetMatch,
@@ -92,13 +93,15 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
 /**
  * The preset of the type that the operator names, or the first that matches, unless other dates are better:
  *
- *   --event-type gigs, the type of no preset      none
- *   ... whose dates the site shows                its preset
- *   ... not these, but other dates of gigs        none: init can read these
- *   ... neither                                   its preset: the companion plugin will show its dates
- *   the site shows the first one's dates          the first, even if gigs have dates too
- *   ... not these, but dates of gigs              none: init can read the dates of gigs
- *   ... neither, or other dates of its own type   the first
+ *   --event-type gigs, the type of no preset           none
+ *   ... ajde_events, which only the plugin has         its preset
+ *   ... event, which a theme may have too, as follows
+ *       the site shows the dates of its preset         its preset
+ *       ... not these, but other dates of event        none: init can read these
+ *       ... neither                                    its preset: the companion plugin will show its dates
+ *   the site shows the first one's dates               the first, even if gigs have dates too
+ *   ... not these, but dates of gigs                   none: init can read the dates of gigs
+ *   ... neither, or other dates of its own type        the first
  */
 function fittingPreset(
   presets: readonly PresetMatch[],
@@ -106,9 +109,11 @@ function fittingPreset(
   dated: readonly ProbedType[],
 ): PresetMatch | undefined {
   const preset = presets.find(({ mapping }) => eventType === undefined || mapping.event.posts === eventType);
-  const base = preset?.mapping.event.posts;
-  // The dates of a named type itself; otherwise those of other types.
-  const hasOtherDates = dated.some((each) => (eventType === undefined ? each.base !== base : each.base === eventType));
+  const base = preset?.mapping.event.posts ?? '';
+  const hasOtherDates =
+    eventType === undefined
+      ? dated.some((each) => each.base !== base)
+      : GENERIC_COLLECTIONS.has(base) && dated.some((each) => each.base === base);
   return hasOtherDates && !preset?.showsDates ? undefined : preset;
 }
 

@@ -441,6 +441,9 @@ describe('a preset', () => {
     expect(presetOf('ajde_events')).to.equal('eventon');
     expect(presetOf('event_listing')).to.equal('wp-event-manager');
     expect(presetOf('gigs')).to.equal(undefined);
+    // One of the plugin's own dates, which says nothing of its clock.
+    const started = type('ajde_events', 'ajde_events', [{ id: 1, meta: { evcal_srow: 1_935_516_600 } }]);
+    expect(propose(site([started]), { eventType: 'ajde_events' })?.preset).to.equal('eventon');
   });
 
   it('is not used for a type that the operator names if the site shows only other dates of it', () => {
