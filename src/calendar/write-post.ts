@@ -198,8 +198,8 @@ export async function imageField(write: PostWrite<PostKind>): Promise<Pick<PostF
   const { image } = write.input.byProperty;
   const writable: ReadonlySet<string> | undefined = write.request.services.mapping.kinds[write.kind]?.writable;
   if (image === undefined) return undefined;
-  // Where the mapping has no place for an image, none is uploaded: nothing would refer to it. The 0 is among the fields
-  // as any other value is that the mapping cannot store: the writer leaves it out.
+  // Where the mapping has no place for an image, none is uploaded: nothing would refer to it. The writer leaves out
+  // this 0, as it does with every value that the mapping cannot store.
   if (!writable?.has('image')) return { image: 0 };
   return { image: await write.request.images!.idOf(String(image)) };
 }

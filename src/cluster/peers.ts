@@ -129,7 +129,7 @@ export class Peers implements PeersPort {
     // Each gateway reads the sources itself. Of a venue that is text inside an event, peers read the event.
     const ofCms = records.filter(({ kind, id }) => id < FIRST_SOURCE_ID && specOf(this.#options.mapping, kind));
     const isReread = this.#isReread.getStore();
-    // After a webhook about a deleted term, the peers have its key: they are told only its events, which changed too.
+    // For example, the peers know of a deleted term from a webhook's key: `news` has only the events that lost it.
     const news = ofCms.filter((record) => !isReread || !this.#rereading.has(nameOf(record)));
     if (news.length > 0) void this.#publish(news);
   }

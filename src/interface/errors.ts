@@ -180,7 +180,7 @@ export const tooManyRequests = (seconds: number, requestsPerMinute: number): Api
     },
   });
 
-/** The process has too much to do. A request body that nobody reads ends with its connection. */
+/** The process has too much to do. It reads no body of the request, and closes the connection instead. */
 export const overloaded = (hasBody: boolean): ApiError =>
   new ApiError(503, 'calendar_overloaded', 'This calendar is overloaded. Try again shortly.', {
     headers: { 'Retry-After': '1', ...(hasBody && { Connection: 'close' }) },
