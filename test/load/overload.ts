@@ -39,8 +39,6 @@ interface Scenario {
   next: () => string;
   /** Enough connections for the peak. */
   connections: number;
-  /** How much of the peak must still be answered. */
-  leastShare: number;
   /** A single request, to measure latency. */
   probe: { path: string; headers?: Record<string, string> };
 }
@@ -50,14 +48,12 @@ const scenarios: Scenario[] = [
     name: 'reads that only the CMS can answer',
     next: () => get('/events/2', EDITOR),
     connections: 16,
-    leastShare: 0.8,
     probe: { path: '/events/2', headers: { authorization: authorization('editor') } },
   },
   {
     name: 'writes',
     next: () => post('/events/1', { title: `t${requestCount++}` }),
     connections: 16,
-    leastShare: 0.8,
     probe: { path: '/events/2', headers: { authorization: authorization('editor') } },
   },
   {
@@ -65,8 +61,6 @@ const scenarios: Scenario[] = [
     name: 'answers that cost the gateway itself',
     next: () => get(`/doc?new=${requestCount++}`, PACKED),
     connections: 16,
-    // This program, which sends five times the peak, takes processor time from the gateway.
-    leastShare: 0.5,
     probe: { path: '/events?new=alone' },
   },
 ];
@@ -107,7 +101,7 @@ async function recovery(gateway: MeasuredGateway, asked: Scenario['probe'], boun
 }
 
 async function overload(gateway: MeasuredGateway, scenario: Scenario): Promise<void> {
-  const { name, next, leastShare } = scenario;
+  const { name, next } = scenario;
   const peak = await mostOf(gateway, scenario);
   await sleep(500);
   let aloneMs = 0;
@@ -123,10 +117,10 @@ async function overload(gateway: MeasuredGateway, scenario: Scenario): Promise<v
   console.log(`\n${name}: ${figures(outcome)}`);
   const due = (peak * TIMES * FOR_MS) / 1000;
   const sentRate = ((due - outcome.unsent) / due) * TIMES;
-  report(`${name}: asked`, `${sentRate.toFixed(1)} times the most`, `at least ${TIMES * 0.8}`, sentRate >= TIMES * 0.8);
+  report(`${name}: asked`, `${sentRate.toFixed(1)} times the most`, `at least ${TIMES * 0.9}`, sentRate >= TIMES * 0.9);
   const share = outcome.goodput / peak;
   const goodput = `${outcome.goodput.toFixed(0)} a second, ${(share * 100).toFixed(0)} % of ${peak.toFixed(0)}`;
-  report('  answered', goodput, `at least ${leastShare * 100} %`, share >= leastShare);
+  report('  answered', goodput, 'at least 80 %', share >= 0.8);
   const good = outcome.latencies['200'] ?? [];
   report('  99 % of these within', `${percentile(good, 0.99).toFixed(0)} ms`, '2 s', percentile(good, 0.99) < 2000);
   const rejected = outcome.latencies['503'] ?? [];
