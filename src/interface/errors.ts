@@ -45,7 +45,6 @@ export const missingParams = (names: string[]): ApiError =>
   });
 
 const UNREADABLE: Readonly<Record<number, [code: string, message: string]>> = {
-  408: ['rest_request_timeout', 'The request did not arrive in time.'],
   413: ['rest_body_too_large', 'The body is larger than this gateway accepts.'],
   414: ['rest_uri_too_long', 'The address of this request is too long.'],
   431: ['rest_headers_too_large', 'The headers are larger than this gateway accepts.'],

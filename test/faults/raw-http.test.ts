@@ -139,7 +139,9 @@ describe('raw HTTP', () => {
       const statuses = statusesIn(text);
       for (const status of statuses) expect([...allowed, 400, 408]).to.include(status);
       expect(allowed).to.include(statuses[0]);
-      expect(JSON.parse(text.slice(text.lastIndexOf(END))).data.status).to.equal(statuses.at(-1));
+      // Node itself rejects what it cannot parse, without a body.
+      const body = text.slice(text.lastIndexOf(END) + END.length);
+      if (body !== '') expect(JSON.parse(body).data.status).to.equal(statuses.at(-1));
       expect(wordpress.requests.length - before).to.be.at.most(1);
       expect(wordpress.posts.get(1)!.title).to.not.equal('stolen');
     });

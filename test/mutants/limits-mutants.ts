@@ -175,19 +175,17 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'make room',
     },
     'number of pipelined requests': {
-      code: 'if (!_1.socket) readNoFurther(_2, _1);',
+      code: 'if (!_1.socket) readNoFurther(_2.socket, _1);',
       title: 'is the last of its connection',
     },
     'shutdown truncates no response': { code: 'this.#server.closeIdleConnections = () => {};' },
     'shutdown does not wait for idle keep-alive connections': {
-      function: 'closeAfter',
-      code: 'if (!_1 || _1.writableFinished) return void _2.destroySoon();',
-      replacement: 'if (!_1 || _1.writableFinished) return;',
+      code: 'if (this.#isDraining && this.#unsentResponses === 0) this.#server.closeAllConnections();',
       title: 'does not wait for idle',
     },
-    'a connection closes after its last response': {
-      code: 'if (this.#newestResponses.get(_1) === _2) _1.destroySoon();',
-      title: 'graceful shutdown',
+    'a request during the shutdown is the last of its connection': {
+      code: 'if (this.#isDraining) _1.shouldKeepAlive = false;',
+      title: 'the last of its connection',
     },
   }),
 ];
