@@ -21,15 +21,12 @@ export function trimCharactersEnd(text: string, characters: string): string {
 export const cutText = (text: string, maxLength: number): string =>
   text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '');
 
-/** Longer tags at the end of a cut text are not looked for. */
-const MAX_TAG = 4000;
-
 /** HTML of at most this length. A longer one ends with `…`, and not within a tag or a character. */
 export function cutHtml(html: string, maxLength: number): string {
   if (html.length <= maxLength) return html;
   const kept = cutText(html, maxLength - 1);
   const tag = kept.lastIndexOf('<');
-  const isInTag = tag > kept.lastIndexOf('>') && tag > kept.length - MAX_TAG;
+  const isInTag = tag > kept.lastIndexOf('>');
   return `${isInTag ? kept.slice(0, tag) : kept}…`;
 }
 
