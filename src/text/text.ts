@@ -60,8 +60,6 @@ const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o',
  * kana) stay, as in MySQL's `utf8mb4_unicode_520_ci`. NUL goes, because SQLite ends some strings there.
  */
 export function fold(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII text without NUL needs only lower case
-  if (/^[\x01-\x7f]*$/.test(text)) return text.toLowerCase();
   const plain = normalizeUnicode(text, 'NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .toLowerCase()
