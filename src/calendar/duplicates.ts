@@ -73,20 +73,19 @@ function findSame(
 function differs(services: Services, record: LinkedRecord, sent: Fields, fields: Fields): boolean {
   // A new record would not have what the mapping cannot write either.
   const writable: ReadonlySet<string> = writableMapping(services, record.kind).writable;
-  const counts = (name: string) => writable.has(name);
   const stored: Record<string, unknown> = { ...record };
-  const isDifferent = (name: string) => counts(name) && sent[name] !== undefined && fields[name] !== stored[name];
+  const isDifferent = (name: string) => writable.has(name) && sent[name] !== undefined && fields[name] !== stored[name];
   if (copiedFields(record.kind).some(([, { property }]) => isDifferent(property)) || isDifferent('author')) return true;
   if (fields.image && fields.image !== record.image) return true;
   // Of those that can be written (`writtenCustomFields`). `false` is the same as no value.
   const customFields = Object.entries((fields.customFields as LinkedRecord['customFields']) ?? {});
   if (customFields.some(([name, value]) => (value || '') !== (record.customFields?.[name] || ''))) return true;
-  const description = counts('description') ? String(fields.description ?? '') : '';
+  const description = writable.has('description') ? String(fields.description ?? '') : '';
   if (description !== '' && comparableText(description) !== comparableText(record.description)) return true;
   const date =
     fields.date ?? (fields.dateUtc && utcToWall(String(fields.dateUtc), zoneOrUtc(services.site().timezone)));
-  if (date !== undefined && counts('date') && date !== record.date) return true;
-  if (sent.status === undefined || !counts('status')) return false;
+  if (date !== undefined && writable.has('date') && date !== record.date) return true;
+  if (sent.status === undefined || !writable.has('status')) return false;
   // No record in the trash is used again.
   if (sent.status === 'trash') return true;
   // When a contributor sends `publish`, `fields` has `pending`.
