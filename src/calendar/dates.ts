@@ -78,9 +78,13 @@ export function dateWindow(values: Partial<Record<DateParameter, string>>, optio
     const text = values[name];
     const usual = defaults[name];
     if (text === undefined && usual === undefined) continue;
-    const wall = text === undefined ? defaultBound(name, usual!, options) : sentBound(name, text, options);
+    const { field, op, widen } = COMPARISONS[name];
+    const read = options.strict ? parseWallTimeIn : timeOnDay;
+    const exact = text === undefined ? usual! : read(name, text, options);
+    // Where days start at 05:00, of `end_date=2027-05-01 18:00`: `2027-05-02 04:59:59`. `endOfDay` leaves the last second
+    // of a day as it is, such as a sent `2027-05-01 04:59:59`: hence `startOfDay`.
+    const wall = options.strict ? exact : widen(startOfDay(exact), options.dayStarts);
     urlDates[name] = wall;
-    const { field, op } = COMPARISONS[name];
     bounds.push({ field, op, wall });
     // The default end, to the second, is a minute later each minute.
     const isFixed = text === undefined ? !options.strict : isAbsolute(text);
@@ -91,19 +95,6 @@ export function dateWindow(values: Partial<Record<DateParameter, string>>, optio
 
 /** A date with a year never moves, nor does a Unix time. But 0 may mean today: see `timeOnDay`. */
 const isAbsolute = (text: string): boolean => ABSOLUTE.test(text) || (parseUnixSeconds(text) ?? 0) !== 0;
-
-const sentBound = (name: DateParameter, text: string, options: WindowOptions): WallTime =>
-  options.strict
-    ? parseWallTimeIn(name, text, options)
-    : widenToDay(name, timeOnDay(name, text, options), options.dayStarts);
-
-const defaultBound = (name: DateParameter, wall: WallTime, { strict, dayStarts }: WindowOptions): WallTime =>
-  strict ? wall : widenToDay(name, wall, dayStarts);
-
-/** Of `end_date=2027-05-01 18:00`, where days start at 05:00: `2027-05-02 04:59:59`. */
-const widenToDay = (name: DateParameter, wall: WallTime, dayStarts: string | undefined): WallTime =>
-  // `endOfDay` leaves the last second of a day as it is, such as a sent `2027-05-01 04:59:59`: hence `startOfDay`.
-  COMPARISONS[name].widen(startOfDay(wall), dayStarts);
 
 /** Throws 400 for a date that was valid in UTC, and is outside the years 0000 to 9999 in the zone. */
 function readDate(name: string, text: string, now: Now): PhpDate {
