@@ -81,8 +81,8 @@ export function dateWindow(values: Partial<Record<DateParameter, string>>, optio
     const { field, op, widen } = COMPARISONS[name];
     const read = options.strict ? parseWallTimeIn : timeOnDay;
     const exact = text === undefined ? usual! : read(name, text, options);
-    // Where days start at 05:00, of `end_date=2027-05-01 18:00`: `2027-05-02 04:59:59`. `endOfDay` leaves the last second
-    // of a day as it is, such as a sent `2027-05-01 04:59:59`: hence `startOfDay`.
+    // Where days start at 05:00, of `end_date=2027-05-01 18:00`: `2027-05-02 04:59:59`. `endOfDay` leaves a last second
+    // as it is, such as a sent `2027-05-01 04:59:59`: hence `startOfDay`.
     const wall = options.strict ? exact : widen(startOfDay(exact), options.dayStarts);
     urlDates[name] = wall;
     bounds.push({ field, op, wall });
