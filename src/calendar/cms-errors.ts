@@ -92,14 +92,10 @@ const MISSING = 'No value was sent, and the site refuses what the record has the
  *   acf.street, of a venue       address, even if the body lacks it: the site requires it
  *   title, of a new venue        venue
  */
-function invalidFields(error: CmsRejected, { kind, parametersAt }: ErrorContext, message?: string): ApiError {
-  const titleParameter = kind === 'event' ? 'title' : isTermKind(kind) ? 'name' : kind;
+function invalidFields(error: CmsRejected, { parametersAt }: ErrorContext, message?: string): ApiError {
   const errors = new Map<string, ParamError>();
   for (const field of error.fields) {
-    const isTitle = field === 'title' || field === 'name';
-    const titleAlone: ParamError[] = isTitle ? [{ name: titleParameter }] : [];
-    const stored = parametersAt?.(field) ?? [];
-    for (const one of stored.length > 0 ? stored : titleAlone)
+    for (const one of parametersAt?.(field) ?? [])
       errors.set(one.name, { ...one, message: one.isMissing ? MISSING : message });
   }
   if (errors.size === 0) return refusedByCms(error);

@@ -65,7 +65,7 @@ export class CmsRecords {
 
   /**
    * The sync fetches the published records that the replica lacks, such as one of the last seconds. The promise never
-   * rejects, because `findBySlug` does not wait for it. If the replica is damaged, `getRecord` throws here, at once.
+   * rejects, because `read` does not wait for it. If the replica is damaged, `getRecord` throws here, at once.
    */
   #fetchUnknown(kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<unknown> {
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
@@ -178,7 +178,6 @@ export class CmsRecords {
   ): Promise<RecordOf[K] | undefined> {
     const scope = asEditor ? ({ view: 'editor', statuses: 'all' } as const) : ({ view: 'public' } as const);
     const { records } = await this.#parts.cms.list(this.#mappingOf(kind), { ...scope, slug }, callOptions(request));
-    void this.#fetchUnknown(kind, records.slice(0, 1));
     return records[0] && this.#toRecord(kind, records[0]);
   }
 

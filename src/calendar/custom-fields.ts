@@ -55,9 +55,8 @@ export function customFieldCondition(mapping: Mapping, kind: PostKind, sent: unk
 
 /** The custom fields as responses show them, in the order of the mapping. Undefined without any. */
 export function shownCustomFields(mapping: Mapping, { kind, customFields = {} }: PostRecord): JsonObject | undefined {
-  const shown = [...customFieldsOf(mapping, kind)].flatMap(([name, { label }]) => {
-    // A name such as `constructor` is no value of its own.
-    return Object.hasOwn(customFields, name) ? [[name, { label, value: customFields[name] }] as const] : [];
-  });
+  const shown = [...customFieldsOf(mapping, kind)].flatMap(([name, { label }]) =>
+    name in customFields ? [[name, { label, value: customFields[name] }] as const] : [],
+  );
   return shown.length === 0 ? undefined : Object.fromEntries(shown);
 }

@@ -50,9 +50,6 @@ export function defaultWindow(nowMs: number, zone: Zone): Record<'start_date' | 
 }
 
 const ABSOLUTE = /^\s*\d{4}-\d{1,2}-\d{1,2}/;
-/** Phrases that mean the same day until midnight at the site, which is on a quarter of an hour in every zone. */
-const RELATIVE_DAY = /^([+-]?\d{1,4} ?(day|week|month|year)s?|yesterday|today|tomorrow)$/;
-const QUARTER_MS = 900_000;
 const SECOND_MS = 1000;
 
 /** Now, and the zone of a text that names none. */
@@ -69,55 +66,35 @@ interface WindowOptions extends Now {
   withDefaults: boolean;
 }
 
-/** A bound, and how often it moves: `now` at each whole second since 1970. One that never moves has a day here. */
-interface Bound {
-  wall: WallTime;
-  movesEveryMs: number;
-}
-
 /** The bounds that a list's date parameters set. `values` has their validated texts, among other parameters. */
 export function dateWindow(values: Partial<Record<DateParameter, string>>, options: WindowOptions): DateWindow {
   const hasDefaults = options.withDefaults && SWITCH_DEFAULTS_OFF.every((name) => values[name] === undefined);
   const defaults: DateWindow['urlDates'] = hasDefaults ? defaultWindow(options.nowMs, options.zone) : {};
   const bounds: DateBound[] = [];
   const urlDates: DateWindow['urlDates'] = {};
-  // A list without dates is valid for a day, too.
-  const movesEveryMs = [DAY_MS];
+  // How often the bounds move: the days of the default window at midnight UTC. A list without dates is valid for a day.
+  let movesEveryMs = DAY_MS;
   for (const name of DATE_PARAMETERS) {
     const text = values[name];
     const usual = defaults[name];
     if (text === undefined && usual === undefined) continue;
-    const bound = text !== undefined ? sentBound(name, text, options) : defaultBound(name, usual!, options);
-    urlDates[name] = bound.wall;
-    const { field, op } = COMPARISONS[name];
-    bounds.push({ field, op, wall: bound.wall });
-    movesEveryMs.push(bound.movesEveryMs);
+    const { field, op, widen } = COMPARISONS[name];
+    const read = options.strict ? parseWallTimeIn : timeOnDay;
+    const exact = text === undefined ? usual! : read(name, text, options);
+    // Where days start at 05:00, of `end_date=2027-05-01 18:00`: `2027-05-02 04:59:59`. `endOfDay` leaves a last second
+    // as it is, such as a sent `2027-05-01 04:59:59`: hence `startOfDay`.
+    const wall = options.strict ? exact : widen(startOfDay(exact), options.dayStarts);
+    urlDates[name] = wall;
+    bounds.push({ field, op, wall });
+    // The default end, to the second, is a minute later each minute.
+    const isFixed = text === undefined ? !options.strict : isAbsolute(text);
+    if (!isFixed) movesEveryMs = SECOND_MS;
   }
-  const shortestMs = Math.min(...movesEveryMs);
-  return { bounds, urlDates, validUntilMs: (Math.floor(options.nowMs / shortestMs) + 1) * shortestMs };
+  return { bounds, urlDates, validUntilMs: (Math.floor(options.nowMs / movesEveryMs) + 1) * movesEveryMs };
 }
 
-function sentBound(name: DateParameter, text: string, options: WindowOptions): Bound {
-  const { strict, dayStarts } = options;
-  const wall = strict
-    ? parseWallTimeIn(name, text, options)
-    : widenToDay(name, timeOnDay(name, text, options), dayStarts);
-  // A date with a year never moves, nor does a Unix time. But 0 may mean today: see `timeOnDay`.
-  if (ABSOLUTE.test(text) || (parseUnixSeconds(text) ?? 0) !== 0) return { wall, movesEveryMs: DAY_MS };
-  // `today` moves at midnight. `now` moves each second; `+1 week` too, if it is not the whole day.
-  return { wall, movesEveryMs: RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS };
-}
-
-function defaultBound(name: DateParameter, wall: WallTime, { strict, dayStarts }: WindowOptions): Bound {
-  // The default end is a minute later each minute. Its day, and the default start, stay until midnight UTC.
-  if (strict) return { wall, movesEveryMs: SECOND_MS };
-  return { wall: widenToDay(name, wall, dayStarts), movesEveryMs: DAY_MS };
-}
-
-/** Of `end_date=2027-05-01 18:00`, where days start at 05:00: `2027-05-02 04:59:59`. */
-const widenToDay = (name: DateParameter, wall: WallTime, dayStarts: string | undefined): WallTime =>
-  // `endOfDay` leaves the last second of a day as it is, such as a sent `2027-05-01 04:59:59`: hence `startOfDay`.
-  COMPARISONS[name].widen(startOfDay(wall), dayStarts);
+/** A date with a year never moves, nor does a Unix time. But 0 may mean today: see `timeOnDay`. */
+const isAbsolute = (text: string): boolean => ABSOLUTE.test(text) || (parseUnixSeconds(text) ?? 0) !== 0;
 
 /** Throws 400 for a date that was valid in UTC, and is outside the years 0000 to 9999 in the zone. */
 function readDate(name: string, text: string, now: Now): PhpDate {
@@ -155,8 +132,7 @@ export function parseWallTimeIn(name: string, text: string, { nowMs, zone }: Now
 export function modifiedAfterBound(text: unknown, nowMs: number) {
   if (text === undefined) return { utc: undefined, validUntilMs: Number.POSITIVE_INFINITY };
   const utc = parseWallTimeIn('modified_after', String(text), { nowMs, zone: utcZone });
-  const isAbsolute = ABSOLUTE.test(String(text)) || parseUnixSeconds(String(text)) !== undefined;
-  return { utc, validUntilMs: isAbsolute ? Number.POSITIVE_INFINITY : nowMs + SECOND_MS };
+  return { utc, validUntilMs: isAbsolute(String(text)) ? Number.POSITIVE_INFINITY : nowMs + SECOND_MS };
 }
 
 /** The times as stored; start and end are `''` in an event without dates. */

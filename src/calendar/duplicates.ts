@@ -2,13 +2,13 @@
 // Bonn, `{ venue: 'Hall', city: 'Kiel' }` does not.
 
 import { copiedFields } from '../interface/fields.ts';
-import { FIRST_EMBEDDED_ID, FIRST_SOURCE_ID, type LinkedKind, type LinkedRecord } from '../model/records.ts';
+import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
 import { listLinked } from '../store/lists.ts';
 import { getRecord } from '../store/records.ts';
 import { decodeEntities, htmlText, undoTypography } from '../text/html.ts';
 import { utcToWall, zoneOrUtc } from '../time/zones.ts';
-import { unpublishedScopes } from './request.ts';
+import { unpublishedScopes, writableMapping } from './request.ts';
 import type { Services } from './services.ts';
 import type { PostWrite } from './write-post.ts';
 
@@ -45,10 +45,7 @@ export async function findDuplicate(
   // earlier unpublished one that the actor may see.
   const isPublishedNow = fields.status === 'publish' && (fields.date ?? fields.dateUtc) === undefined;
   const scopes = isPublishedNow ? {} : await unpublishedScopes(services, [kind], request);
-  // Nobody can link a record of a source. A venue that is text in an event is meant only where nobody can write venues.
-  const canWrite = services.mapping.kinds[kind]?.readOnly === false;
-  const firstForeignId = canWrite ? FIRST_EMBEDDED_ID : FIRST_SOURCE_ID;
-  const find = (visible: VisibleRecords) => findSame(visible, kind, longestWord, firstForeignId, isSame);
+  const find = (visible: VisibleRecords) => findSame(visible, kind, longestWord, isSame);
   if (Object.keys(scopes).length === 0) return find(replica.db);
   return unpublishedRecords.use(request, scopes, async ({ records }) => find(records));
 }
@@ -57,14 +54,14 @@ function findSame(
   visible: VisibleRecords,
   kind: LinkedKind,
   word: string,
-  firstForeignId: number,
   isSame: (record: LinkedRecord) => boolean,
 ): LinkedRecord | undefined {
   const { ids } = listLinked(visible, kind, { words: [{ text: word, not: false }], limit: MAX_CANDIDATES, offset: 0 });
   let remaining = MAX_COMPARED_CHARACTERS;
   for (const id of ids.toSorted((a, b) => a - b)) {
     const record = getRecord(visible, kind, id);
-    if (!record || id >= firstForeignId) continue;
+    // Nobody can link a venue that is text in an event, or a record of a source.
+    if (!record || id >= FIRST_EMBEDDED_ID) continue;
     remaining -= record.title.length + record.description.length;
     if (remaining < 0) return undefined;
     if (record.status !== 'trash' && isSame(record)) return record;
@@ -74,26 +71,21 @@ function findSame(
 
 /** Whether the record differs from `fields`, what a new one would get, in a field besides its title that was sent. */
 function differs(services: Services, record: LinkedRecord, sent: Fields, fields: Fields): boolean {
-  const mapping = services.mapping.kinds[record.kind];
-  const counts = (name: string) => {
-    // Nobody can write the kind: a body only names the record that it means. All of it counts, but for date and status.
-    if (!mapping || mapping.readOnly) return name !== 'date' && name !== 'status';
-    // A new record would not have what the mapping cannot write either.
-    return (mapping.writable as ReadonlySet<string>).has(name);
-  };
+  // A new record would not have what the mapping cannot write either.
+  const writable: ReadonlySet<string> = writableMapping(services, record.kind).writable;
   const stored: Record<string, unknown> = { ...record };
-  const isDifferent = (name: string) => counts(name) && sent[name] !== undefined && fields[name] !== stored[name];
+  const isDifferent = (name: string) => writable.has(name) && sent[name] !== undefined && fields[name] !== stored[name];
   if (copiedFields(record.kind).some(([, { property }]) => isDifferent(property)) || isDifferent('author')) return true;
   if (fields.image && fields.image !== record.image) return true;
   // Of those that can be written (`writtenCustomFields`). `false` is the same as no value.
   const customFields = Object.entries((fields.customFields as LinkedRecord['customFields']) ?? {});
   if (customFields.some(([name, value]) => (value || '') !== (record.customFields?.[name] || ''))) return true;
-  const description = counts('description') ? String(fields.description ?? '') : '';
+  const description = writable.has('description') ? String(fields.description ?? '') : '';
   if (description !== '' && comparableText(description) !== comparableText(record.description)) return true;
   const date =
     fields.date ?? (fields.dateUtc && utcToWall(String(fields.dateUtc), zoneOrUtc(services.site().timezone)));
-  if (date !== undefined && counts('date') && date !== record.date) return true;
-  if (sent.status === undefined || !counts('status')) return false;
+  if (date !== undefined && writable.has('date') && date !== record.date) return true;
+  if (sent.status === undefined || !writable.has('status')) return false;
   // No record in the trash is used again.
   if (sent.status === 'trash') return true;
   // When a contributor sends `publish`, `fields` has `pending`.

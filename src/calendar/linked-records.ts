@@ -4,7 +4,6 @@
 import { couldNotCreate, invalidParam } from '../interface/errors.ts';
 import { copiedFields } from '../interface/fields.ts';
 import type { Input } from '../interface/parameter.ts';
-import { isEmpty } from '../interface/value-types.ts';
 import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../model/records.ts';
 import { type LinkedFilter, listLinked } from '../store/lists.ts';
 import { htmlText } from '../text/html.ts';
@@ -107,15 +106,6 @@ export async function prepareLinked(
   const write = await beginWrite(kind, input, request);
   if (String(input.byProperty.title ?? '').trim() === '') throw couldNotCreate(kind);
   const fields = await fieldsOf(write);
-  const isWritable = request.services.mapping.kinds[kind]?.readOnly === false;
-  // Where nobody can write venues, an event can still link one that exists:
-  //   an existing venue, no image sent   is used
-  //   an unknown venue                   `checkWrite` throws 403
-  //   any venue with an image            `checkWrite` throws 403: only an upload could tell whether the venue exists
-  if (!isWritable && isEmpty(input.byProperty.image)) {
-    const known = await findDuplicate(write, fields);
-    if (known) return async () => known;
-  }
   await checkWrite(write, fields);
   return async () => {
     // First the image: `findDuplicate` compares its id. A new upload is the image of no other venue.

@@ -6,7 +6,7 @@ import { notReady, pageNotFound } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
-import { ANY_STATUS, isPostKind, KINDS, type Kind, PLURALS, type PostKind } from '../model/records.ts';
+import { ANY_STATUS, isPostKind, type Kind, PLURALS, type PostKind } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
 import type { PageWindow } from '../store/lists.ts';
 import { byteLength } from '../text/bytes.ts';
@@ -159,14 +159,13 @@ const URL_ORDER = `page per_page event has_events start_date end_date search geo
 const placeInUrl = (name: string) => (URL_ORDER.includes(name) ? URL_ORDER.indexOf(name) : URL_ORDER.length);
 const namesInUrl = (kind: Kind): string[] =>
   LIST_PARAMETERS[kind].map(({ name }) => name).sort((a, b) => placeInUrl(a) - placeInUrl(b));
-const NAMES_IN_URL = new Map(KINDS.map((kind) => [kind, namesInUrl(kind)]));
 
 /** The URLs of a page, the next and the previous one. The last two end with `page=2`; that of page 1 has no `page`. */
 export function pageUrls(
   { kind, urlValues, page: { number, limit }, total }: Pick<ListPage, 'kind' | 'urlValues' | 'page' | 'total'>,
   baseUrl: string,
 ): JsonObject {
-  const params = NAMES_IN_URL.get(kind)!.flatMap((name) => urlParams(name, urlValues[name]));
+  const params = namesInUrl(kind).flatMap((name) => urlParams(name, urlValues[name]));
   const others = params.filter(([name]) => name !== 'page');
   const urlWith = (pairs: [string, string][]): string =>
     `${baseUrl}/${PLURALS[kind]}/${pairs.length > 0 ? '?' : ''}${new URLSearchParams(pairs)}`;

@@ -8,7 +8,6 @@ import {
   type EventRecord,
   type ImageRecord,
   isTermRecord,
-  KINDS,
   type Kind,
   type LinkedKind,
   type LinkedRecord,
@@ -270,12 +269,10 @@ function serializeImage(image: ImageRecord): JsonObject {
   };
 }
 
-const COPIED = new Map(KINDS.map((kind) => [kind, copiedFields(kind)]));
-
 /** The properties that are the record's own values. Those of a locked record are blank. */
 function copiedValues(record: CalendarRecord, isLocked: boolean): JsonObject {
   const values: JsonObject = {};
-  for (const [name, { property, type, empty, parameter }] of COPIED.get(record.kind)!) {
+  for (const [name, { property, type, empty, parameter }] of copiedFields(record.kind)) {
     const value = Reflect.get(record, property);
     // An addition, such as a coordinate, is never blank: a locked one, and one without a value, is left out.
     if (parameter?.addition && (isLocked || value === empty)) continue;

@@ -91,7 +91,9 @@ async function saveTerm(
   if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
   if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');
   if (fields.name?.trim() === '') throw invalidParam('name', 'A name is required for this term.');
-  return withApiErrors({ kind, id }, () =>
+  // A refused term is named by its `name`, which a mapping of Payload may have at `title`.
+  const parametersAt = (field: string) => (field === 'name' || field === 'title' ? [{ name: 'name' }] : []);
+  return withApiErrors({ kind, id, parametersAt }, () =>
     id === undefined ? cmsRecords.create(kind, fields, request) : cmsRecords.update(kind, id, fields, request),
   );
 }

@@ -172,10 +172,6 @@ export const tooManyRequests = (seconds: number, requestsPerMinute: number): Api
       'Retry-After': String(seconds),
       RateLimit: `"minute";r=0;t=${seconds}`,
       'RateLimit-Policy': `"minute";q=${requestsPerMinute};w=60`,
-      // The header fields of earlier drafts, which many clients read.
-      'RateLimit-Limit': String(requestsPerMinute),
-      'RateLimit-Remaining': '0',
-      'RateLimit-Reset': String(seconds),
     },
   });
 

@@ -9,10 +9,6 @@ const integerSchema = (description?: string): Schema => ({ ...textSchema(descrip
 const urlSchema = (description?: string): Schema => ({ ...textSchema(description), format: 'uri' });
 const dateTimeSchema = (description: string): Schema => ({
   ...textSchema(`${description}, as YYYY-MM-DD HH:MM:SS`),
-  pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
-});
-const eventDateSchema = (description: string): Schema => ({
-  ...textSchema(`${description}, as YYYY-MM-DD HH:MM:SS; blank if the event has no date`),
   pattern: '^(\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2})?$',
 });
 /** `null` only in a protected event, venue or organizer. */
@@ -150,13 +146,13 @@ export const RECORD_SCHEMAS = {
       title: textSchema('HTML'),
       image: { oneOf: [{ type: 'boolean', enum: [false] }, schemaRef('Image')], description: 'false for none' },
       all_day: flagSchema('Whether it lasts whole days'),
-      start_date: eventDateSchema('Start, in the time zone of the event'),
+      start_date: dateTimeSchema('Start, in the time zone of the event, or blank'),
       start_date_details: schemaRef('DateDetails'),
-      end_date: eventDateSchema('End, in the time zone of the event'),
+      end_date: dateTimeSchema('End, in the time zone of the event, or blank'),
       end_date_details: schemaRef('DateDetails'),
-      utc_start_date: eventDateSchema('Start, UTC'),
+      utc_start_date: dateTimeSchema('Start, UTC, or blank'),
       utc_start_date_details: schemaRef('DateDetails'),
-      utc_end_date: eventDateSchema('End, UTC'),
+      utc_end_date: dateTimeSchema('End, UTC, or blank'),
       utc_end_date_details: schemaRef('DateDetails'),
       timezone: textSchema('As it was sent, or the zone of the site'),
       timezone_abbr: textSchema('EST, CEST, UTC+2 ...'),

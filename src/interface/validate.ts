@@ -128,8 +128,7 @@ const withoutNull = (data: Values): Values =>
 /** @throws ApiError 400 `rest_invalid_param` that names the values over the limits of these parameters */
 export function checkLengths(sources: readonly Values[], parameters: readonly Parameter[] = []): void {
   const errors = sources.flatMap((values) => lengthErrors(values, parameters));
-  // A name may be too long in the query and in the body.
-  if (errors.length > 0) throw invalidParams([...new Map(errors.map((error) => [error.name, error])).values()]);
+  if (errors.length > 0) throw invalidParams(errors);
 }
 
 function lengthErrors(values: Values, parameters: readonly Parameter[]): ParamError[] {

@@ -97,7 +97,7 @@ export const CMS_RULES: Readonly<Record<CmsName, CmsRules>> = {
     coreLocations: { posts: PAYLOAD_POSTS, terms: {} },
     selectFields: ({ readPathsOfKind }) => withoutRepeats(['id', ...readPathsOfKind]),
     checkFields({ storedAs, spec, fields }) {
-      checkReferencePaths(spec, fields);
+      checkReferencePaths(fields);
       if (storedAs === 'posts') checkStatusPath(spec, fields);
     },
   },
@@ -141,17 +141,12 @@ function checkVisibilityFields({ fields = {} }: KindSpec): void {
 }
 
 /** Refuses references of Payload that the adapter cannot convert: it replaces the ids that are there. */
-function checkReferencePaths({ fields: specs = {} }: KindSpec, fields: readonly CompiledField[]): void {
-  const references = fields.filter(({ field }) => field.type === 'ids' || field.type === 'id');
+function checkReferencePaths(fields: readonly CompiledField[]): void {
+  const references = fields.filter(({ field, embedded }) => ['id', 'ids'].includes(field.type) && !embedded);
   for (const reference of references) {
-    const { name, accessor } = reference;
-    const { embedded, as: codec } = fieldSpecOf(specs[name] ?? {});
     // `{ "value": 3 }`: the same image for each record.
-    const isFixed = accessor.selectedPaths.length === 0;
-    if (isFixed || embedded) continue;
-    assertOnePath(reference);
-    if (typeof codec === 'object' && typeof codec.ids === 'object')
-      throw new MappingFieldError(`/fields/${name}/as`, 'Payload answers ids, and no records that have them at a path');
+    const isFixed = reference.accessor.selectedPaths.length === 0;
+    if (!isFixed) assertOnePath(reference);
   }
 }
 

@@ -1,11 +1,7 @@
 // Bytes that have memory of their own: a cache that keeps them keeps nothing else. `Buffer.from(text)` and
 // `Buffer.concat` return slices of a pool, and a cached slice of a hundred bytes would keep the 8 KiB around it.
 
-export function utf8(text: string): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  bytes.write(text);
-  return bytes;
-}
+export const utf8 = (text: string): Buffer => Buffer.from(new TextEncoder().encode(text).buffer);
 
 export const byteLength = (chunks: readonly Uint8Array[]): number =>
   chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);

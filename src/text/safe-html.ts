@@ -46,16 +46,11 @@ function rulesOf(base: string | undefined): IOptions {
         const address = absoluteUrl(href, base);
         return { tagName, attribs: address === '' ? {} : { href: address, rel: 'nofollow noopener' } };
       },
-      img: (tagName, { src, alt = '', width = '', height = '' }) => ({
+      img: (tagName, { src, ...others }) => ({
         tagName,
-        attribs: { src: src ? absoluteUrl(src, base) : '', alt, ...sizeOf(width, height), loading: 'lazy' },
+        attribs: { src: src ? absoluteUrl(src, base) : '', alt: '', ...others, loading: 'lazy' },
       }),
     },
     exclusiveFilter: ({ tag, attribs }) => tag === 'img' && webAddress(attribs.src) === undefined,
   };
-}
-
-function sizeOf(width: string, height: string): Record<string, string> {
-  const isSize = /^\d{1,4}$/;
-  return isSize.test(width) && isSize.test(height) ? { width, height } : {};
 }

@@ -21,15 +21,12 @@ export function trimCharactersEnd(text: string, characters: string): string {
 export const cutText = (text: string, maxLength: number): string =>
   text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '');
 
-/** Longer tags at the end of a cut text are not looked for. */
-const MAX_TAG = 4000;
-
 /** HTML of at most this length. A longer one ends with `…`, and not within a tag or a character. */
 export function cutHtml(html: string, maxLength: number): string {
   if (html.length <= maxLength) return html;
   const kept = cutText(html, maxLength - 1);
   const tag = kept.lastIndexOf('<');
-  const isInTag = tag > kept.lastIndexOf('>') && tag > kept.length - MAX_TAG;
+  const isInTag = tag > kept.lastIndexOf('>');
   return `${isInTag ? kept.slice(0, tag) : kept}…`;
 }
 
@@ -63,8 +60,6 @@ const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o',
  * kana) stay, as in MySQL's `utf8mb4_unicode_520_ci`. NUL goes, because SQLite ends some strings there.
  */
 export function fold(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII text without NUL needs only lower case
-  if (/^[\x01-\x7f]*$/.test(text)) return text.toLowerCase();
   const plain = normalizeUnicode(text, 'NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .toLowerCase()

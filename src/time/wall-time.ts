@@ -17,15 +17,13 @@ export function formatWallTime(ms: number): string {
   return isoToWall(iso);
 }
 
-const WALL_TIME = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$/;
+const WALL_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 
 /** Milliseconds of a wall time in UTC. Returns `undefined` for another text, or a day that does not exist. */
 export function parseWallTime(text: string): number | undefined {
-  const [year, month, day, hour, minute, second] = (WALL_TIME.exec(text) ?? []).slice(1).map(Number);
-  if (!month || month > 12 || !day || hour! > 23 || minute! > 59 || second! > 59) return undefined;
-  const dayMs = dayStartMs(year!, month - 1, day);
-  if (day > 28 && dayMs >= dayStartMs(year!, month, 1)) return undefined;
-  return dayMs + (hour! * 3600 + minute! * 60 + second!) * SECOND_MS;
+  const ms = WALL_TIME.test(text) ? Date.parse(`${text.replace(' ', 'T')}Z`) : Number.NaN;
+  // `Date.parse` takes February 30 for March 2.
+  return !Number.isNaN(ms) && formatWallTime(ms) === text ? ms : undefined;
 }
 
 /** The value if it is a wall time of a day that exists. */

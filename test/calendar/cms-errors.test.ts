@@ -1,10 +1,10 @@
 // A route that the CMS lacks, because its plugin is inactive, is neither the client's error nor proof that a
-// record is missing. Refused fields are named by their parameters.
+// record is missing.
 
 import { expect } from 'chai';
 import { cmsToApiError } from '../../src/calendar/cms-errors.ts';
 import { rejection } from '../../src/cms/wordpress/rejections.ts';
-import { ApiError, CmsRejected } from '../../src/errors.ts';
+import { ApiError } from '../../src/errors.ts';
 
 const response = {
   status: 404,
@@ -26,19 +26,4 @@ describe('a route that the CMS lacks', () => {
       expect(headers).to.have.property('Retry-After');
     });
   }
-});
-
-describe('a field that the CMS refuses', () => {
-  const paramsOf = (field: string): unknown => {
-    const rejected = new CmsRejected('invalid', 'No.', { status: 400, fields: [field] });
-    return (cmsToApiError(rejected, { kind: 'venue' }) as ApiError).data?.params;
-  };
-
-  it('is named by the parameter of the title if it is the title', () => {
-    for (const field of ['title', 'name']) expect(paramsOf(field), field).to.have.all.keys('venue');
-  });
-
-  it('is not named if no parameter is stored there, whatever its name', () => {
-    for (const field of ['meta.other', 'constructor', 'toString']) expect(paramsOf(field), field).to.deep.equal({});
-  });
 });

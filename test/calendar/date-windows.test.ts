@@ -142,8 +142,6 @@ describe('date parameters of the event list', () => {
   });
 
   it('a relative day means the same until a cached response ends, in every zone', () => {
-    const { validUntilMs } = windowAt('-1month', Date.UTC(2027, 2, 10, 18, 7), 'UTC');
-    expect(validUntilMs).to.equal(Date.UTC(2027, 2, 10, 18, 15));
     for (const phrase of ['-1month', 'yesterday', '-30 days', '-90 minutes', 'now', '2027-03-01', '0', '1804809600'])
       for (const zone of ['Asia/Kathmandu', 'Pacific/Chatham', 'America/St_Johns', 'Europe/Berlin'])
         for (let minute = 0; minute < 48 * 60; minute += 7) {
@@ -153,7 +151,7 @@ describe('date parameters of the event list', () => {
         }
   });
 
-  it('a Unix time is the same bound as long as a date with a year is, and 0 until midnight at the site', () => {
+  it('a Unix time is the same bound as long as a date with a year is, and 0 as long as `today`', () => {
     const evening = Date.UTC(2027, 2, 10, 18, 7);
     for (const text of ['2027-05-01', '1809230400', ' 1809230400.5', '-86400'])
       expect(windowAt(text, evening, 'Asia/Kathmandu').validUntilMs, text).to.equal(Date.UTC(2027, 2, 11));

@@ -22,14 +22,15 @@ const EVENT = { title: 'Party', start_date: '2027-01-10 10:00:00', end_date: '20
 
 describe('a value that the CMS refuses', () => {
   let gateway: TestGateway;
-  /** The key that the CMS refuses. */
+  /** The title, or the key of `meta`, that the CMS refuses. */
   let refused: string;
 
   before(async () => {
     const cms = createFakeCms(() => Date.UTC(2027, 0, 1));
     gateway = await startGateway({ cms, mapping: MAPPING, service: CREDENTIALS.admin, as: CREDENTIALS });
     cms.onWrite = () => {
-      const data = { status: 400, params: { meta: `meta.${refused} is not one of the choices.` } };
+      const params = refused === 'title' ? { title: 'No.' } : { meta: `meta.${refused} is not one of the choices.` };
+      const data = { status: 400, params };
       throw rejection({ status: 400, json: { code: 'rest_invalid_param', message: 'No.', data } }, 'POST', '/events');
     };
   });
@@ -64,6 +65,16 @@ describe('a value that the CMS refuses', () => {
     expect(body.data.params).to.deep.equal({ cost: reason });
     const blank = await gateway.request('/events', { as: 'admin', json: { ...EVENT, cost: '' } });
     expect(blank.body.data.params).to.deep.equal({ cost: reason });
+  });
+
+  it('is named by the parameter of the title if it is the title', async () => {
+    expect(await namesOf('title', {})).to.deep.equal(['title']);
+    const { body } = await gateway.request('/venues', { as: 'admin', json: { venue: 'Hall' } });
+    expect(body.data.params).to.have.all.keys('venue');
+  });
+
+  it('is not named if no parameter is stored there, whatever its name', async () => {
+    for (const key of ['other', 'constructor', 'toString']) expect(await namesOf(key, {}), key).to.deep.equal([]);
   });
 
   it('is the address that a new venue lacks: of the venue alone, and in the body of an event', async () => {

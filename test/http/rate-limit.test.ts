@@ -25,7 +25,6 @@ describe('rate limit', () => {
     expect(Number(headers['Retry-After'])).to.be.within(1, 60);
     expect(headers.RateLimit).to.match(/^"minute";r=0;t=\d+$/);
     expect(headers['RateLimit-Policy']).to.equal('"minute";q=3;w=60');
-    expect(headers).to.include({ 'RateLimit-Limit': '3', 'RateLimit-Remaining': '0' });
     limit.consume('192.0.2.2');
   });
 

@@ -68,15 +68,6 @@ const cases: [string, unknown, string, RegExp][] = [
     `/event/fields/${name}`,
     /one path/,
   ]),
-  [
-    'ids of Payload within records',
-    payloadWith(
-      { fields: { start_date: 'start', end_date: 'end', venue: { at: 'rows', as: { ids: { objects: 'venue' } } } } },
-      PLACES,
-    ),
-    '/event/fields/venue/as',
-    /Payload answers ids/,
-  ],
   ...(
     [
       ['status.value', /has a status/],

@@ -48,7 +48,6 @@ export interface CalendarInfo {
 }
 
 const REFRESH_S = 3600;
-const MAX_URL = 2000;
 const MAX_DESCRIPTION = 2000;
 /** Years have four digits in iCalendar. */
 const LAST_DAY_MS = Date.UTC(9999, 11, 31);
@@ -138,13 +137,11 @@ function eventData(event: FeedEvent, site: string): Omit<ICalEventData, 'start'>
     summary: titleOf(event),
     description: linesOf(event, event.description || event.excerpt, MAX_DESCRIPTION).join('\n') || null,
     location: placeOf(event) || null,
-    url: shortAddress(event.url) ?? null,
+    url: webAddress(event.url) ?? null,
     categories: event.categories.map(({ name }) => ({ name: textLine(name) })),
     status: statusOf(event),
   };
 }
-
-const shortAddress = (url = ''): string | undefined => (url.length > MAX_URL ? undefined : webAddress(url));
 
 /** The last change of an event; its publication if the CMS gives no change, 1970 if it gives neither. */
 export const lastChangeMs = ({ modified_utc, date_utc }: FeedEvent): number =>
@@ -189,7 +186,7 @@ export function placeOf({ venue, online_url: online }: Pick<FeedEvent, 'venue' |
   const named = [venue].flat().filter(({ venue: name }) => typeof name === 'string');
   const places = named.map(({ venue: name, ...address }) => [name, postalAddress(address)].filter(Boolean).join(', '));
   const names = textLine(places.filter(Boolean).join('; '));
-  return [names, shortAddress(online)].filter(Boolean).join('; ');
+  return [names, webAddress(online)].filter(Boolean).join('; ');
 }
 
 /** Zones of earlier years have seconds in their offsets: events before this year are written in UTC. */
