@@ -4,6 +4,7 @@ import type { JsonObject } from '../model/json.ts';
 import { isTermKind, type Kind, PLURALS } from '../model/records.ts';
 import { VERSION } from '../version.ts';
 import type { Parameter, Schema } from './parameter.ts';
+import { eventPassword } from './parameters.ts';
 import {
   CHANGES_SCHEMA,
   ERROR_SCHEMA,
@@ -76,6 +77,7 @@ export function openApi(context: OpenApiContext): object {
     info: { version: VERSION, title, description: DESCRIPTION, ...(complete ? { license: LICENSE } : {}) },
     components: {
       schemas: RECORD_SCHEMAS,
+      ...(complete ? {} : { parameters: { password: queryParameter(eventPassword, context) } }),
       responses: ERROR_RESPONSES,
       securitySchemes: { password: { type: 'http', scheme: scheme.toLowerCase(), description } },
     },
@@ -179,9 +181,18 @@ function bodyOf(route: Route, { parameters }: Endpoint): Parameter[] {
 }
 
 function parameterObject(parameter: Parameter, context: OpenApiContext): JsonObject {
-  const { name, description, type, inPath } = parameter;
+  const { name, description, inPath } = parameter;
+  if (inPath) return { name, in: 'path', required: true, description, schema: parameterSchema(parameter) };
+  // The Events Calendar wrongly declares the password `in: path`, where its clients look for it. OpenAPI 3.0 ignores
+  // what stands beside `$ref`. Some tools do not: the complete document has the query parameter alone.
+  if (!context.complete && parameter === eventPassword)
+    return { $ref: `#/components/parameters/${name}`, name, in: 'path' };
+  return queryParameter(parameter, context);
+}
+
+function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObject {
+  const { name, description, type } = parameter;
   const fullSchema = parameterSchema(parameter);
-  if (inPath) return { name, in: 'path', required: true, description, schema: fullSchema };
   // In a query a list is CSV, and one value is a list of one.
   const schema = fullSchema.oneOf?.find(({ type }) => type === 'array') ?? fullSchema;
   const value = defaultOf(parameter) ?? (name === 'per_page' ? context.perPage : undefined);

@@ -150,7 +150,7 @@ export const LIST_PARAMETERS: Readonly<Record<Kind, Parameter[]>> = {
   tag: termList('tag', 'tags'),
 };
 
-const eventPassword = parameter('password', types.text, SIZES.password, 'Password of a protected event');
+export const eventPassword = parameter('password', types.text, SIZES.password, 'Password of a protected event');
 
 /**
  * The parameters that identify a record by id, in the path. The use case looks an event up, because an unknown one is a
