@@ -42,7 +42,7 @@ function render({ kind, id }: CalendarRecord, json: JsonObject): RenderedRecord 
 
 export const parseRendered = <T = JsonObject>(bytes: Uint8Array): T => JSON.parse(new TextDecoder().decode(bytes));
 
-/** Renders the JSON of a public record, and caches it until the record or anything in it changes. */
+/** Renders the JSON of a public record, and caches it until a record changes. */
 export function renderPublic(record: CalendarRecord, audience: Audience, form: Form, json: JsonObject): RenderedRecord {
   const rendered = render(record, json);
   audience.services.replica.rendered.set(formKey(form, audience), record, rendered);

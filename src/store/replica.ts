@@ -50,7 +50,7 @@ export class Replica {
     this.#options = options;
     this.db = new Database(opened.connection, onDamage);
     this.journal = new ChangeJournal(this.db);
-    this.rendered = new RenderedCache(this.db, renderedBytes);
+    this.rendered = new RenderedCache(renderedBytes);
   }
 
   get version(): number {
@@ -60,7 +60,7 @@ export class Replica {
   /** Applies changes in one transaction. Returns how many records and images changed: if none, the version stays. */
   apply({ upserts = [], images = [], deletes = [], withheld = [], sourceRows = [], state = {} }: ChangeSet): number {
     const { nowMs = Date.now, onChanged } = this.#options;
-    const batch = new ChangeBatch(this.db, this.#isInitialSync ? undefined : this.journal, this.rendered, nowMs);
+    const batch = new ChangeBatch(this.db, this.#isInitialSync ? undefined : this.journal, nowMs);
     this.db.transaction(() => {
       for (const image of images) batch.upsertImage(image);
       for (const record of upserts) batch.upsert(record);
@@ -71,7 +71,7 @@ export class Replica {
       if (batch.changed.length > 0) this.journal.prune();
     });
     if (batch.changed.length === 0) return 0;
-    this.db.changed();
+    this.clearRendered();
     if (!this.#isInitialSync) onChanged?.(batch.changed);
     return batch.changed.length;
   }
@@ -96,7 +96,7 @@ export class Replica {
     this.#isInitialSync = false;
   }
 
-  /** What every record shows has changed, such as the site's time zone. */
+  /** A record has changed, or what every record shows, such as the site's time zone. */
   clearRendered(): void {
     this.rendered.clear();
     // Cached responses hold what was rendered.

@@ -81,16 +81,6 @@ describe('rendered records', () => {
     });
   }
 
-  it('stay valid when a record changes that they do not show', () => {
-    upsert(
-      replica,
-      [event(2, { title: 'x' }), event(9, { status: 'draft', categories: [5] }), venue(13), term('tag', 7)],
-      [image(94)],
-    );
-    remove(replica, 'event', [3]);
-    expect(isCached()).to.equal(true);
-  });
-
   it('are valid again once rendered after a change', () => {
     upsert(replica, [venue(11, { city: 'x' })]);
     replica.rendered.set('/a', shown, rendered('new'));
