@@ -46,8 +46,6 @@ export type CancelledEvent = EventTimes & Pick<EventRecord, 'modifiedUtc'>;
 export const MAX_CHANGES = 50_000;
 /** Events that left the public lists: a webhook or another gateway may still tell that they are in the trash. */
 const MAX_VANISHED = 1000;
-/** Openings of the file whose positions are valid: those of restarts within the lifetime of a token. */
-const MAX_EPOCHS = 500;
 
 /**
  * True for what lists show to anonymous callers in full: not a protected post, nor a hidden event. False for a venue or
@@ -103,8 +101,6 @@ export class ChangeJournal {
   constructor(db: Database) {
     this.#db = db;
     db.insert('journal_epoch', { epoch: this.#epoch, after: this.#headNumber() });
-    db.run(sql`
-      DELETE FROM journal_epoch WHERE number <= (SELECT max(number) FROM journal_epoch) - ${MAX_EPOCHS}`);
   }
 
   #stateNumber(key: 'journal_floor' | 'journal_scan'): number {
