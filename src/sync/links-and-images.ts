@@ -50,21 +50,19 @@ export async function refreshImages(context: SyncContext, ids: readonly number[]
 export async function refreshMissingImages(context: SyncContext): Promise<void> {
   const { replica, pageSize } = context;
   const { media } = context.memory;
-  if (media.completeAtVersion === replica.version) return;
   for (;;) {
     const ids = missingImageIds(replica.db, pageSize + media.notInCms.size);
     const missing = ids.filter((id) => !media.notInCms.has(id)).slice(0, pageSize);
-    if (missing.length === 0) break;
+    if (missing.length === 0) return;
     for (const id of await refreshImages(context, missing)) media.notInCms.add(id);
   }
-  media.completeAtVersion = replica.version;
 }
 
 /** Lets images be asked for that the CMS did not have. Example: one was uploaded to a draft, which is published now. */
 export function retryImages({ memory }: SyncContext, ids: Iterable<number>): void {
   for (const id of ids) {
     outdateResponses(memory, 'image', id);
-    if (memory.media.notInCms.delete(id)) memory.media.completeAtVersion = undefined;
+    memory.media.notInCms.delete(id);
   }
 }
 
