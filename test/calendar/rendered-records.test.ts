@@ -1,39 +1,36 @@
-// Tests of the cache of rendered records: which changes of the replica invalidate them.
+// Tests of the cache of rendered records: of what there is one each, and which changes of the replica empty it.
 
 import { expect } from 'chai';
+import { findRendered, parseRendered, renderPublic } from '../../src/calendar/rendered-records.ts';
+import type { Audience } from '../../src/calendar/serializer.ts';
 import { FIRST_EMBEDDED_ID, occurrenceId } from '../../src/model/records.ts';
-import type { RenderedRecord } from '../../src/store/rendered-cache.ts';
-import { Replica } from '../../src/store/replica.ts';
-import { remove, upsert } from './changes.ts';
-import { event, image, organizer, term, venue } from './sample-records.ts';
-
-const rendered = (text: string): RenderedRecord => ({
-  bytes: Buffer.from(text),
-  etag: `"${text}"`,
-  cacheTags: ['event-1'],
-});
+import { type RenderedRecord, Replica } from '../../src/store/replica.ts';
+import { remove, upsert } from '../store/changes.ts';
+import { event, image, organizer, term, venue } from '../store/sample-records.ts';
 
 describe('rendered records', () => {
   let replica: Replica;
   const shown = event(1, { venues: [11], organizers: [12], categories: [5], tags: [6], image: 91 });
-  const isCached = () => replica.rendered.get('/a', 'event', 1) !== undefined;
+  const audience = (baseUrl: string, of = replica) => ({ services: { replica: of }, baseUrl }) as unknown as Audience;
+  const json = (title: string) => ({ title, venue: [], organizer: [], categories: [], tags: [] });
+  const render = (baseUrl: string, title: string) => renderPublic(shown, audience(baseUrl), 'item', json(title));
+  const titleOf = (rendered: RenderedRecord | undefined) => rendered && parseRendered(rendered.bytes).title;
+  const find = (baseUrl: string) => titleOf(findRendered('event', 1, audience(baseUrl), 'item'));
 
   beforeEach(() => {
     replica = new Replica({ identity: 'test' });
     const others = [venue(11, { image: 92 }), organizer(12), term('category', 5), term('tag', 6), event(2), event(3)];
     upsert(replica, [shown, ...others], [image(91), image(92)]);
-    replica.rendered.set('/a', shown, rendered('one'));
-    replica.rendered.set('/b', shown, rendered('two'));
+    render('/a', 'one');
+    render('/b', 'two');
   });
 
   afterEach(() => replica.close());
 
   it('are cached per mount', () => {
-    expect(replica.rendered.get('/a', 'event', 1)?.etag).to.equal('"one"');
-    expect(replica.rendered.get('/b', 'event', 1)?.bytes.toString()).to.equal('two');
-    expect(replica.rendered.get('/c', 'event', 1)).to.equal(undefined);
+    expect(['/a', '/b', '/c'].map(find)).to.deep.equal(['one', 'two', undefined]);
     replica.clearRendered();
-    expect(isCached()).to.equal(false);
+    expect(find('/a')).to.equal(undefined);
   });
 
   const largeIds: [string, number][] = [
@@ -41,13 +38,17 @@ describe('rendered records', () => {
     ['an embedded record', FIRST_EMBEDDED_ID + 12_345],
   ];
   for (const [what, id] of largeIds) {
-    it(`of ${what} are cached per rendering and id`, () => {
-      const renderings = ['entry /a', 'single /a', 'entry /b'];
-      const keys = [id, id + 1].flatMap((each) => renderings.map((rendering) => ({ rendering, id: each })));
-      for (const { rendering, id } of keys) replica.rendered.set(rendering, event(id), rendered(`${rendering} ${id}`));
-      for (const { rendering, id } of keys)
-        expect(replica.rendered.get(rendering, 'event', id)?.etag).to.equal(`"${rendering} ${id}"`);
-      expect(replica.rendered.get('single /b', 'event', id)).to.equal(undefined);
+    it(`of ${what} are cached per form, mount and id`, () => {
+      const forms = [
+        ['item', '/a'],
+        ['single', '/a'],
+        ['item', '/b'],
+      ] as const;
+      const keys = [id, id + 1].flatMap((each) => forms.map(([form, url]) => ({ id: each, form, url })));
+      for (const { id, form, url } of keys) renderPublic(event(id), audience(url), form, json(`${form} ${url} ${id}`));
+      for (const { id, form, url } of keys)
+        expect(titleOf(findRendered('event', id, audience(url), form))).to.equal(`${form} ${url} ${id}`);
+      expect(findRendered('event', id, audience('/b'), 'single')).to.equal(undefined);
     });
   }
 
@@ -64,8 +65,8 @@ describe('rendered records', () => {
       'another event leaving its tag',
       () => {
         upsert(replica, [event(3, { tags: [6] })]);
-        replica.rendered.set('/a', shown, rendered('one'));
-        expect(isCached()).to.equal(true);
+        render('/a', 'one');
+        expect(find('/a')).to.equal('one');
         upsert(replica, [event(3, { tags: [6], status: 'trash' })]);
       },
     ],
@@ -76,22 +77,22 @@ describe('rendered records', () => {
   for (const [what, change] of changes) {
     it(`are invalidated by ${what}`, () => {
       change();
-      expect(isCached()).to.equal(false);
-      expect(replica.rendered.get('/b', 'event', 1)).to.equal(undefined);
+      expect(['/a', '/b'].map(find)).to.deep.equal([undefined, undefined]);
     });
   }
 
   it('are valid again once rendered after a change', () => {
     upsert(replica, [venue(11, { city: 'x' })]);
-    replica.rendered.set('/a', shown, rendered('new'));
-    expect(replica.rendered.get('/a', 'event', 1)?.etag).to.equal('"new"');
+    render('/a', 'new');
+    expect(find('/a')).to.equal('new');
   });
 
   it('are evicted when memory is full, the least recently used first', () => {
     const small = new Replica({ identity: 'test', renderedBytes: 10_000 });
-    for (let id = 1; id <= 100; id += 1) small.rendered.set('/a', event(id), rendered('x'.repeat(1000)));
-    expect(small.rendered.get('/a', 'event', 1)).to.equal(undefined);
-    expect(small.rendered.get('/a', 'event', 100)).to.not.equal(undefined);
+    const ofSmall = audience('/a', small);
+    for (let id = 1; id <= 100; id += 1) renderPublic(event(id), ofSmall, 'item', json('x'.repeat(1000)));
+    expect(findRendered('event', 1, ofSmall, 'item')).to.equal(undefined);
+    expect(findRendered('event', 100, ofSmall, 'item')).to.not.equal(undefined);
     small.close();
   });
 });
