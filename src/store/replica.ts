@@ -45,7 +45,7 @@ export class Replica {
   readonly quarantined: string | undefined;
   /** What changed in the public lists. The initial sync makes its positions unknown. */
   readonly journal: ChangeJournal;
-  /** Emptied by each change: of which records an event shows the names, images and counts, nobody has to know. */
+  /** Emptied by each change, because an event shows names, images and counts of other records. */
   readonly rendered: LRUCache<string, RenderedRecord>;
   /** Creates with an idempotency key that run now: kept here, because they outlive an application that is replaced. */
   readonly runningCreates = new Set<string>();
