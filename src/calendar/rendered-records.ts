@@ -6,7 +6,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { CalendarRecord, Kind } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
 import { getRecords, RECORDS_PER_READ } from '../store/records.ts';
-import type { RenderedRecord } from '../store/rendered-cache.ts';
+import type { RenderedRecord } from '../store/replica.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
 import type { ApiResponse } from './request.ts';
 import { type Audience, serialize } from './serializer.ts';
@@ -19,8 +19,9 @@ export const contentHash = (data: string | Uint8Array): string => hash('sha1', d
 /** A single read and an item of a list have different JSON of the same record. */
 type Form = 'single' | 'item';
 
-/** For example `item https://example.org/calendar/events/v1`: the JSON has URLs that begin with the address. */
-const formKey = (form: Form, { baseUrl }: Audience): string => `${form} ${baseUrl}`;
+/** `event 12 item https://example.org/calendar/events/v1`: the JSON has URLs that begin with the address. */
+const cacheKey = (kind: Kind, id: number, form: Form, { baseUrl }: Audience): string =>
+  `${kind} ${id} ${form} ${baseUrl}`;
 
 /** Properties of a serialized event that hold other records, and their kinds. */
 const SHOWN_KINDS = { venue: 'venue', organizer: 'organizer', categories: 'category', tags: 'tag' } as const;
@@ -42,10 +43,10 @@ function render({ kind, id }: CalendarRecord, json: JsonObject): RenderedRecord 
 
 export const parseRendered = <T = JsonObject>(bytes: Uint8Array): T => JSON.parse(new TextDecoder().decode(bytes));
 
-/** Renders the JSON of a public record, and caches it until the record or anything in it changes. */
+/** Renders the JSON of a public record, read at the current version, and caches it until a record changes. */
 export function renderPublic(record: CalendarRecord, audience: Audience, form: Form, json: JsonObject): RenderedRecord {
   const rendered = render(record, json);
-  audience.services.replica.rendered.set(formKey(form, audience), record, rendered);
+  audience.services.replica.rendered.set(cacheKey(record.kind, record.id, form, audience), rendered);
   return rendered;
 }
 
@@ -58,7 +59,7 @@ export const singleResponse = ({ bytes, etag, cacheTags }: RenderedRecord): ApiR
 });
 
 export const findRendered = (kind: Kind, id: number, audience: Audience, form: Form): RenderedRecord | undefined =>
-  audience.services.replica.rendered.get(formKey(form, audience), kind, id);
+  audience.services.replica.rendered.get(cacheKey(kind, id, form, audience));
 
 /** The most bytes of a list. Fifty events have a quarter of a megabyte; with descriptions of 100 KB, five megabytes. */
 const MAX_LIST_BYTES = 8 * 1024 * 1024;

@@ -7,11 +7,9 @@ import {
   CircuitState,
   ConsecutiveBreaker,
   circuitBreaker,
-  ExponentialBackoff,
   handleWhen,
   isBrokenCircuitError,
   isBulkheadRejectedError,
-  noJitterGenerator,
 } from 'cockatiel';
 import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { Observe } from '../observability/observations.ts';
@@ -106,8 +104,6 @@ export function createBulkheads(limits: Share, observe: Observe) {
 
 type CircuitBreakerState = 'closed' | 'open' | 'half-open';
 
-const MAX_OPEN_MS = 60_000;
-
 const CONSECUTIVE_FAILURES = 5;
 
 /** Reasons that show a CMS which itself fails. A response that is malformed or too large shows one that works. */
@@ -116,15 +112,11 @@ const FAILURE_REASONS: ReadonlySet<UnavailableReason> = new Set(['refused', 'tim
 const isFailure = (error: unknown): boolean =>
   error instanceof CmsUnavailable && FAILURE_REASONS.has(error.reason) && (error.status ?? 500) >= 500;
 
-/** @param halfOpenAfterMs until an open breaker lets one call through; doubles if that call fails, up to a minute */
+/** @param halfOpenAfterMs until an open breaker lets one call through, and after that call has failed the next */
 export function createCircuitBreaker(halfOpenAfterMs: number, onStateChange: (state: CircuitBreakerState) => void) {
   const policy = circuitBreaker(handleWhen(isFailure), {
     breaker: new ConsecutiveBreaker(CONSECUTIVE_FAILURES),
-    halfOpenAfter: new ExponentialBackoff({
-      initialDelay: halfOpenAfterMs,
-      maxDelay: MAX_OPEN_MS,
-      generator: noJitterGenerator,
-    }),
+    halfOpenAfter: halfOpenAfterMs,
   });
   policy.onBreak(() => onStateChange('open'));
   policy.onHalfOpen(() => onStateChange('half-open'));

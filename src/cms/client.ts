@@ -121,16 +121,12 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
       maxAttempts: request.method === 'GET' ? limits.retries : 0,
       backoff: new ExponentialBackoff({ initialDelay: limits.retryDelayMs, generator: halfJitterGenerator }),
     });
-    let lastError: unknown;
     return retries.execute(async (retried) => {
-      // The call ended during the pause before a retry.
-      if (retried.attempt > 0 && signal.aborted) throw lastError;
       const startMs = performance.now();
       try {
         return await breaker.run(() => attempt(request, httpRequest, retried.attempt + 1, signal));
       } catch (error) {
         observeFailure(request, error, startMs);
-        lastError = error;
         throw error;
       }
     }, signal);

@@ -157,8 +157,6 @@ export interface ListRequest {
   author?: number;
   /** `YYYY-MM-DD HH:MM:SS`. Excludes its own second. A CMS that cannot filter by it lists everything. */
   modifiedAfterUtc?: string;
-  /** The end of the range; it excludes its own second too. */
-  modifiedBeforeUtc?: string;
 }
 
 export interface ReadRequest {

@@ -226,15 +226,15 @@ export const date: ParamType = {
 };
 
 /** Of `/changes`: the key of the site, and a `JournalPosition` (src/store/change-journal.ts). */
-const CHANGE_TOKEN = /^([\w-]{8})\.([\w-]{12})\.(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/;
+const CHANGE_TOKEN = /^([\w-]{8})\.([\w-]{12})\.(\d{1,15})\.(\d{1,15})$/;
 
 export const changeToken: ParamType = {
   schema: { type: 'string' },
   hint: 'Write the next_token of an earlier response.',
   accepts: (value) => typeof value === 'string' && CHANGE_TOKEN.test(value),
   parse(value) {
-    const [, siteKey = '', epoch = '', number, first, scanS] = CHANGE_TOKEN.exec(String(value)) ?? [];
-    return { siteKey, epoch, number: Number(number), first: Number(first), scanS: Number(scanS) };
+    const [, siteKey = '', epoch = '', number, scanS] = CHANGE_TOKEN.exec(String(value)) ?? [];
+    return { siteKey, epoch, number: Number(number), scanS: Number(scanS) };
   },
 };
 

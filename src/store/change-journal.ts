@@ -30,12 +30,6 @@ export interface JournalPosition {
   /** The change's number in that file, as it was then. */
   number: number;
   /**
-   * The number at which the reader began. Example: a client reads the 250 changes after number 100, in pages of a
-   * hundred. After the first page `number` is 200, and `first` is 100 on all pages: a record that change 150 created
-   * and change 220 edited is `created` for this client, and not `updated`. Without further pages it is as `number`.
-   */
-  first: number;
-  /**
    * The second of the CMS's clock at which the last complete scan began: the reader has seen all changes of the CMS
    * until then. Example: one scan ran from 100 to 130, and another runs since 150: at 160 this is 100. 0 if none ended.
    */
@@ -52,8 +46,6 @@ export type CancelledEvent = EventTimes & Pick<EventRecord, 'modifiedUtc'>;
 export const MAX_CHANGES = 50_000;
 /** Events that left the public lists: a webhook or another gateway may still tell that they are in the trash. */
 const MAX_VANISHED = 1000;
-/** Openings of the file whose positions are valid: those of restarts within the lifetime of a token. */
-const MAX_EPOCHS = 500;
 
 /**
  * True for what lists show to anonymous callers in full: not a protected post, nor a hidden event. False for a venue or
@@ -109,8 +101,6 @@ export class ChangeJournal {
   constructor(db: Database) {
     this.#db = db;
     db.insert('journal_epoch', { epoch: this.#epoch, after: this.#headNumber() });
-    db.run(sql`
-      DELETE FROM journal_epoch WHERE number <= (SELECT max(number) FROM journal_epoch) - ${MAX_EPOCHS}`);
   }
 
   #stateNumber(key: 'journal_floor' | 'journal_scan'): number {
@@ -132,8 +122,7 @@ export class ChangeJournal {
 
   /** The position of a reader who has seen all changes. */
   head(): JournalPosition {
-    const number = this.#headNumber();
-    return { epoch: this.#epoch, number, first: number, scanS: this.#stateNumber('journal_scan') };
+    return { epoch: this.#epoch, number: this.#headNumber(), scanS: this.#stateNumber('journal_scan') };
   }
 
   /**
@@ -142,23 +131,22 @@ export class ChangeJournal {
    */
   since(position: JournalPosition, limit: number) {
     const start = this.#startOf(position);
-    if (!start || start.number < this.#stateNumber('journal_floor')) return undefined;
-    const { first } = start;
-    const rows = this.#rows(sql`number > ${start.number}`, limit + 1);
+    if (start === undefined || start < this.#stateNumber('journal_floor')) return undefined;
+    const rows = this.#rows(sql`number > ${start}`, limit + 1);
     const hasMore = rows.length > limit;
     const shown = rows.slice(0, limit);
     const entries = shown.map(({ kind, id, created, deleted, number, notedS }): JournalEntry => {
-      const change = deleted ? 'deleted' : created > first ? 'created' : 'updated';
+      const change = deleted ? 'deleted' : created > start ? 'created' : 'updated';
       return { kind, id, change, number, notedS };
     });
     if (!hasMore) return { entries, next: this.head(), hasMore };
     const { number, scanS } = shown.at(-1)!;
-    return { entries, next: { epoch: this.#epoch, number, first, scanS }, hasMore };
+    return { entries, next: { epoch: this.#epoch, number, scanS }, hasMore };
   }
 
   /**
-   * The numbers in this file for a reader with this position. Example: gateway 1 has changes 1 to 50 in epoch A, makes
-   * a backup, and goes on to 80. The backup is restored, and opens as epoch B after 50. Gateway 2 has only epoch C.
+   * The number in this file for a reader with this position. Example: gateway 1 has changes 1 to 50 in epoch A, makes a
+   * backup, and goes on to 80. The backup is restored, and opens as epoch B after 50. Gateway 2 has only epoch C.
    *
    *   position                        in the restored file    at gateway 2
    *   number 40 of A, scanS 1000      40                      the last change noted before second 1000
@@ -166,10 +154,8 @@ export class ChangeJournal {
    *
    * The reader then gets some changes again, and misses none. Undefined: it could miss some.
    */
-  #startOf(position: JournalPosition): Pick<JournalPosition, 'number' | 'first'> | undefined {
-    if (this.#hasChange(position)) return position;
-    const number = this.#lastBefore(position.scanS);
-    return number === undefined ? undefined : { number, first: number };
+  #startOf(position: JournalPosition): number | undefined {
+    return this.#hasChange(position) ? position.number : this.#lastBefore(position.scanS);
   }
 
   /** Whether this file had the change with this number in that epoch. */

@@ -1,4 +1,4 @@
-// Changes of the replica: writes and deletes public records, journals each change, invalidates what was rendered of it.
+// Changes of the replica: writes and deletes public records, and journals each change.
 
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -7,7 +7,6 @@ import {
   isOccurrenceId,
   isTermKind,
   isTermRecord,
-  type Kind,
   type KindOrImage,
   occurrenceIdRange,
   type PostKind,
@@ -19,9 +18,8 @@ import { fold, foldForSort, slugKey } from '../text/text.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { type ChangeJournal, cancelledBy, changeBetween } from './change-journal.ts';
 import type { Database } from './database.ts';
-import { deletePost, insertPost, linksOf, PUBLIC } from './post-rows.ts';
+import { deletePost, insertPost, PUBLIC } from './post-rows.ts';
 import { getImage, getRecord, postsWithImage } from './records.ts';
-import type { RenderedCache } from './rendered-cache.ts';
 import { deleteSourceRow, insertSourceRow, type SourceRow, sourceRow } from './source-events.ts';
 import { sql, wallNumber } from './sql.ts';
 
@@ -47,13 +45,11 @@ export class ChangeBatch {
   readonly #db: Database;
   /** Absent during the initial sync. */
   readonly #journal: ChangeJournal | undefined;
-  readonly #rendered: RenderedCache;
   readonly #nowMs: () => number;
 
-  constructor(db: Database, journal: ChangeJournal | undefined, rendered: RenderedCache, nowMs: () => number) {
+  constructor(db: Database, journal: ChangeJournal | undefined, nowMs: () => number) {
     this.#db = db;
     this.#journal = journal;
-    this.#rendered = rendered;
     this.#nowMs = nowMs;
   }
 
@@ -81,13 +77,13 @@ export class ChangeBatch {
     } else if (isTermKind(kind)) {
       if (this.#db.run(sql`DELETE FROM term WHERE kind = ${kind} AND id = ${id}`) === 0) return;
       this.#journal?.add(kind, id, 'deleted');
-      this.#changedAndOutdated(kind, id);
+      this.changed.push({ kind, id });
     } else if (this.#endPost(kind, id, isTrashed)) {
       this.changed.push({ kind, id });
       if (kind === 'event') for (const each of this.#occurrences(id)) this.#endPost(kind, each, isTrashed);
     } else if (kind === 'event' && isTrashed) {
       // The event is not stored: a poll found it gone before.
-      for (const gone of this.#journal?.noteTrashed(id, this.#nowMs()) ?? []) this.#changedAndOutdated('event', gone);
+      for (const gone of this.#journal?.noteTrashed(id, this.#nowMs()) ?? []) this.changed.push({ kind, id: gone });
     }
   }
 
@@ -97,7 +93,7 @@ export class ChangeBatch {
     const before = stored ?? this.#takeWithheld(kind, id);
     if (!before) return false;
     this.#journalPost(before, undefined, isTrashed);
-    if (stored) this.#deletePost(stored);
+    if (stored) deletePost(this.#db, PUBLIC, id);
     return true;
   }
 
@@ -115,7 +111,7 @@ export class ChangeBatch {
     const stored = getRecord<PostKind>(this.#db, kind, id);
     if (!stored) return false;
     this.#db.replace('withheld_record', { kind, id, record: JSON.stringify(stored) });
-    this.#deletePost(stored);
+    deletePost(this.#db, PUBLIC, id);
     return true;
   }
 
@@ -132,7 +128,7 @@ export class ChangeBatch {
       const post = id === undefined ? undefined : getRecord(this.#db, 'event', id);
       if (!post) continue;
       this.#journalPost(post, post);
-      this.#changedAndOutdated('event', post.id);
+      this.changed.push({ kind: 'event', id: post.id });
     }
   }
 
@@ -157,11 +153,6 @@ export class ChangeBatch {
     this.#journal?.add(kind, id, change, gone && isTrashed ? cancelledBy(gone, this.#nowMs()) : undefined);
   }
 
-  #deletePost(record: PostRecord): void {
-    deletePost(this.#db, PUBLIC, record.id);
-    this.#invalidatePost(record, undefined);
-  }
-
   #occurrences(eventId: number): number[] {
     if (isOccurrenceId(eventId)) return [];
     const { from, to } = occurrenceIdRange(eventId);
@@ -180,30 +171,13 @@ export class ChangeBatch {
     // Posts of all kinds share one id space: the id changed its kind.
     if (before && before.kind !== kind) {
       this.#journalPost(before, undefined);
-      this.#deletePost(before);
       before = undefined;
     }
-    if (before) deletePost(db, PUBLIC, id);
+    if (stored) deletePost(db, PUBLIC, id);
     insertPost(db, PUBLIC, record);
     if (kind === 'event' && !before) this.#journal?.noteRestored(id);
     this.#journalPost(before ?? withheld, record);
     this.changed.push({ kind, id });
-    this.#invalidatePost(before, record);
-  }
-
-  /** For a term, an image, or a post that only looks different. A stored or deleted post needs `#invalidatePost`. */
-  #changedAndOutdated(kind: KindOrImage, id: number): void {
-    this.changed.push({ kind, id });
-    this.#rendered.invalidate(kind, id);
-  }
-
-  /** Outdates what was rendered of a post, and of the terms that an event gained or lost: they show their counts. */
-  #invalidatePost(before: PostRecord | undefined, after: PostRecord | undefined): void {
-    const { kind, id } = (after ?? before)!;
-    this.#rendered.invalidate(kind, id);
-    const [old, current] = [countedTerms(before), countedTerms(after)];
-    for (const [key, [termKind, termId]] of [...old, ...current])
-      if (!(old.has(key) && current.has(key))) this.#rendered.invalidate(termKind, termId);
   }
 
   #upsertTerm(record: TermRecord): void {
@@ -225,23 +199,15 @@ export class ChangeBatch {
       record: json,
     });
     this.#journal?.add(kind, id, stored ? 'updated' : 'created');
-    this.#changedAndOutdated(kind, id);
+    this.changed.push({ kind, id });
   }
 
-  /** A rendered event depends on its venues and organizers, not on their images: so these records are invalidated. */
+  /** The posts with the image have changed too. */
   #imageChanged(id: number): void {
-    this.#changedAndOutdated('image', id);
+    this.changed.push({ kind: 'image', id });
     for (const post of postsWithImage(this.#db, id)) {
       const record = getRecord<PostKind>(this.#db, post.kind, post.id);
       this.#journalPost(record, record);
-      if (post.kind !== 'event') this.#rendered.invalidate(post.kind, post.id);
     }
   }
-}
-
-/** The terms that count the event, by `category 12`. */
-function countedTerms(record: PostRecord | undefined): Map<string, [kind: Kind, id: number]> {
-  if (record?.kind !== 'event' || record.protected) return new Map();
-  const terms = linksOf(record).filter(([kind]) => isTermKind(kind));
-  return new Map(terms.map(([kind, id]) => [`${kind} ${id}`, [kind, id]]));
 }

@@ -18,8 +18,6 @@ export interface Circle {
 /** The mean radius of the Earth (IUGG). */
 const EARTH_RADIUS_KM = 6371.0088;
 const RADIANS = Math.PI / 180;
-/** More than the rounding errors of a latitude, and less than a millimetre. */
-const MARGIN_DEGREES = 1e-9;
 
 /** The great-circle distance on a sphere, by the haversine formula: exact to a metre. */
 export function distanceKm(a: Coordinates, b: Coordinates): number {
@@ -38,7 +36,7 @@ export function locatedVenueIds(visible: VisibleRecords, circle?: Circle): numbe
   if (!circle) return visible.numbers(sql`${located} r.latitude IS NOT NULL ORDER BY r.id`);
   const { center } = circle;
   // No place in the circle has a latitude further away: the shortest way to another latitude is along a meridian.
-  const band = circle.distanceKm / EARTH_RADIUS_KM / RADIANS + MARGIN_DEGREES;
+  const band = circle.distanceKm / EARTH_RADIUS_KM / RADIANS;
   const inBand = sql`r.latitude BETWEEN ${center.latitude - band} AND ${center.latitude + band}`;
   return visible
     .all<Coordinates & { id: number }>(sql`${located} ${inBand} ORDER BY r.id`)

@@ -14,7 +14,7 @@ export const PUBLIC = 'main';
 const LINKS = { category: 'categories', tag: 'tags', venue: 'venues', organizer: 'organizers' } as const;
 
 /** What an event links to, each once. */
-export const linksOf = (event: EventRecord): [kind: TargetKind, id: number][] =>
+const linksOf = (event: EventRecord): [kind: TargetKind, id: number][] =>
   (Object.keys(LINKS) as TargetKind[]).flatMap((kind) =>
     [...new Set(event[LINKS[kind]])].map((id): [TargetKind, number] => [kind, id]),
   );

@@ -1,13 +1,25 @@
 // The replica: the local SQLite copy of what the CMS shows to everybody. The other files here read and change it.
 
+import { LRUCache } from 'lru-cache';
 import type { KindOrImage } from '../model/records.ts';
 import { ChangeJournal } from './change-journal.ts';
 import { ChangeBatch, type ChangeSet } from './changes.ts';
 import { Database } from './database.ts';
 import { openFile, openTemporary } from './database-file.ts';
 import { getRecord } from './records.ts';
-import { RenderedCache } from './rendered-cache.ts';
 import { setState } from './state.ts';
+
+/** A record's public JSON. */
+export interface RenderedRecord {
+  /** UTF-8 JSON. */
+  bytes: Uint8Array;
+  etag: string;
+  /** Of the record itself, such as `event-12`, and of the records in it. */
+  cacheTags: readonly [string, ...string[]];
+}
+
+/** The memory of a rendered record besides its bytes. */
+const RENDERED_BYTES = 1600;
 
 interface ReplicaOptions {
   /** Its directory is created if it is missing. Absent: a temporary database that ends with the process. */
@@ -33,7 +45,8 @@ export class Replica {
   readonly quarantined: string | undefined;
   /** What changed in the public lists. The initial sync makes its positions unknown. */
   readonly journal: ChangeJournal;
-  readonly rendered: RenderedCache;
+  /** Emptied by each change, because an event shows names, images and counts of other records. */
+  readonly rendered: LRUCache<string, RenderedRecord>;
   /** Creates with an idempotency key that run now: kept here, because they outlive an application that is replaced. */
   readonly runningCreates = new Set<string>();
   readonly #options: ReplicaOptions;
@@ -50,7 +63,10 @@ export class Replica {
     this.#options = options;
     this.db = new Database(opened.connection, onDamage);
     this.journal = new ChangeJournal(this.db);
-    this.rendered = new RenderedCache(this.db, renderedBytes);
+    this.rendered = new LRUCache({
+      maxSize: renderedBytes,
+      sizeCalculation: ({ bytes }) => bytes.byteLength + RENDERED_BYTES,
+    });
   }
 
   get version(): number {
@@ -60,7 +76,7 @@ export class Replica {
   /** Applies changes in one transaction. Returns how many records and images changed: if none, the version stays. */
   apply({ upserts = [], images = [], deletes = [], withheld = [], sourceRows = [], state = {} }: ChangeSet): number {
     const { nowMs = Date.now, onChanged } = this.#options;
-    const batch = new ChangeBatch(this.db, this.#isInitialSync ? undefined : this.journal, this.rendered, nowMs);
+    const batch = new ChangeBatch(this.db, this.#isInitialSync ? undefined : this.journal, nowMs);
     this.db.transaction(() => {
       for (const image of images) batch.upsertImage(image);
       for (const record of upserts) batch.upsert(record);
@@ -71,7 +87,7 @@ export class Replica {
       if (batch.changed.length > 0) this.journal.prune();
     });
     if (batch.changed.length === 0) return 0;
-    this.db.changed();
+    this.clearRendered();
     if (!this.#isInitialSync) onChanged?.(batch.changed);
     return batch.changed.length;
   }
@@ -96,7 +112,7 @@ export class Replica {
     this.#isInitialSync = false;
   }
 
-  /** What every record shows has changed, such as the site's time zone. */
+  /** A record has changed, or what every record shows, such as the site's time zone. */
   clearRendered(): void {
     this.rendered.clear();
     // Cached responses hold what was rendered.

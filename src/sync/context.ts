@@ -182,8 +182,6 @@ export function loadMemory(replica: Replica, nowMs: number) {
       notInCms: new Set<number>(),
       /** Polls in a row whose list of images came, and not the images. */
       failures: 0,
-      /** Version of the replica in which no image is missing but those of `notInCms`. */
-      completeAtVersion: undefined as number | undefined,
     },
     /** Collections that the site lacks, or refuses to show to visitors, and its answer: `events`, `401 closed`. */
     unreadable: new Map<string, { isAbsent: boolean; answer: string }>(),

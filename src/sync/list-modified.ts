@@ -5,11 +5,12 @@ import { formatWallTime } from '../time/wall-time.ts';
 import { type MarkedPage, type PageRequest, paginate } from './cms-reader.ts';
 import { stampOf } from './collections.ts';
 
-// A poll at 10:01:00 after one at 10:00:00, by the CMS's clock, asks for the modifications between the outer times. It
-// reads records of the middle part again although the replica has the same `modified`.
+// A poll at 10:01:00 after one at 10:00:00, by the CMS's clock, asks for the modifications since 09:59:30. It reads
+// records of the middle part again although the replica has the same `modified`. A record that was created with a date
+// of next month has that date as `modified`: it is listed at every poll, and never recent.
 //
-//     09:59:30            09:59:58  10:00:00  10:01:00            12:01:00
-//         |------ listed -----|- listed, recent --|------ listed -----|
+//     09:59:30            09:59:58  10:00:00  10:01:00
+//         |------ listed -----|- listed, recent --|------ listed ----->
 
 /** WordPress sets the modification time before it saves: a record may appear after others that changed later. */
 const LATE_COMMIT_MS = 30_000;
@@ -18,11 +19,6 @@ const LATE_COMMIT_MS = 30_000;
  * the second 10:00:00. Both edits have the same `modified`, and only reading the event once more shows the second one.
  */
 const SAME_SECOND_MS = 2_000;
-/**
- * Records whose modification lies further ahead are not listed again at every poll. One hour ahead has to be listed:
- * WordPress dates a new record by the site's clock, which shows an hour twice in autumn. The second hour is reserve.
- */
-const AHEAD_MS = 2 * 3_600_000;
 
 /**
  * Lists the newest modifications; and everything since the last poll, unless these reach back to it. Resolves with the
@@ -37,12 +33,8 @@ export async function listModified(
   const first = await readPage({ order: '-modified', limit: pageSize, detail, offset: 0 });
   const { total, cmsTimeMs } = first;
   const stamps = first.records.map(stampOf);
-  const range: Pick<PageRequest, 'modifiedAfterUtc' | 'modifiedBeforeUtc'> = {};
+  const range: Pick<PageRequest, 'modifiedAfterUtc'> = {};
   if (polledMs !== undefined) range.modifiedAfterUtc = formatWallTime(polledMs - LATE_COMMIT_MS);
-  // A record that was created with a date of next month is on the first page, and not listed again: an edit of it is
-  // dated now, and a new or a deleted one changes the total.
-  const aheadUtc = formatWallTime(cmsTimeMs + AHEAD_MS);
-  if (polledMs !== undefined && (stamps[0]?.modifiedUtc ?? '') > aheadUtc) range.modifiedBeforeUtc = aheadUtc;
   const reachesBack = (stamps.at(-1)?.modifiedUtc ?? '') < (range.modifiedAfterUtc ?? '');
   if (total > pageSize && !reachesBack) {
     // By id: MariaDB orders equal times differently for every page, so that pages ordered by time would miss records.
@@ -51,7 +43,6 @@ export async function listModified(
     for await (const { records } of paginate(read, { pageSize })) stamps.push(...records.map(stampOf));
   }
   const listed = stamps.filter(({ id }) => id !== 0);
-  // Not later than now: a record that was created with a future date has that date as modification.
   const [fromUtc, nowUtc] = [formatWallTime((polledMs ?? 0) - SAME_SECOND_MS), formatWallTime(cmsTimeMs)];
   const recent = listed.filter(({ modifiedUtc }) => modifiedUtc >= fromUtc && modifiedUtc <= nowUtc);
   return { stamps: listed, recentIds: new Set(recent.map(({ id }) => id)), total, cmsTimeMs };

@@ -115,7 +115,6 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   await tryToRead(context, 'site', () => refreshSite(context));
   // Missing images may exist by now, too large records be smaller, and link tables list other records.
   memory.media.notInCms.clear();
-  memory.media.completeAtVersion = undefined;
   for (const { kind } of collections) memory.kinds[kind].tooLarge.clear();
   memory.linksBuiltFrom.clear();
   const beganS = Math.floor((memory.cmsClock?.timeMs ?? 0) / 1000);

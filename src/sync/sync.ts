@@ -217,12 +217,7 @@ export class Sync {
 
   #pauseMs(durationMs: number): number {
     if (this.state().failures > 0) return pollRetryDelayMs(this.state());
-    return Math.max(0, this.#intervalMs() * PERIOD_FRACTION - durationMs);
-  }
-
-  /** The pause between polls and the lease of a cluster follow from this. */
-  #intervalMs(): number {
-    return this.#options.intervalMs;
+    return Math.max(0, this.#options.intervalMs * PERIOD_FRACTION - durationMs);
   }
 
   /**
@@ -233,7 +228,7 @@ export class Sync {
     const { tally, clockMs, signal, visitorCredentials, observe } = this.#context;
     const { isPollDue = async () => true } = this.#options;
     // A replica that may be outdated, or is not complete, is always polled for.
-    const isDue = isRequested || this.state().phase !== 'live' || (await isPollDue(this.#intervalMs()));
+    const isDue = isRequested || this.state().phase !== 'live' || (await isPollDue(this.#options.intervalMs));
     const startedMs = clockMs();
     const { requests } = tally;
     let isCurrent = false;

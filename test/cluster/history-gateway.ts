@@ -1,10 +1,11 @@
 // One gateway of a history, as a process of its own, which can be killed and suspended: `fork` it with its options as JSON.
 
 import type { CalendarRecord, Kind } from '../../src/model/records.ts';
-import { getRecords, recordIds } from '../../src/store/records.ts';
+import { getRecords } from '../../src/store/records.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { basic, PASSWORD } from '../faults/fake-wordpress.ts';
 import { startGateway } from '../start-gateway.ts';
+import { recordIds } from '../store/record-counts.ts';
 import { reportEvent } from './gateways.ts';
 
 export interface HistoryGatewayOptions {

@@ -45,7 +45,6 @@ function listRequest(query: Record<string, string>): ListRequest {
     ...(query.include !== undefined && { ids: query.include.split(',').map(Number) }),
     ...(query.slug !== undefined && { slug: query.slug }),
     ...(query.modified_after !== undefined && { modifiedAfterUtc: toUtc(query.modified_after) }),
-    ...(query.modified_before !== undefined && { modifiedBeforeUtc: toUtc(query.modified_before) }),
     order: `${query.order === 'asc' ? '' : '-'}${query.orderby ?? 'date'}` as NonNullable<ListRequest['order']>,
     ...{ ...numberOf('offset'), ...numberOf('page'), ...numberOf('author') },
   };

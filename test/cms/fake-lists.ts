@@ -18,11 +18,10 @@ interface Row {
 
 const secondsOf = (utc: string) => Date.parse(`${utc.replace(' ', 'T')}Z`) / 1000;
 
-/** Creates the condition of a request's bounds, which has the resolution of WordPress: a second. */
-function isWithin({ modifiedAfterUtc, modifiedBeforeUtc }: ListRequest): (record: { modifiedS: number }) => boolean {
+/** Creates the condition of a request's bound, which has the resolution of WordPress: a second. */
+function isWithin({ modifiedAfterUtc }: ListRequest): (record: { modifiedS: number }) => boolean {
   const afterS = modifiedAfterUtc === undefined ? Number.NEGATIVE_INFINITY : secondsOf(modifiedAfterUtc);
-  const beforeS = modifiedBeforeUtc === undefined ? Number.POSITIVE_INFINITY : secondsOf(modifiedBeforeUtc);
-  return ({ modifiedS }) => Math.floor(modifiedS) > afterS && Math.floor(modifiedS) < beforeS;
+  return ({ modifiedS }) => Math.floor(modifiedS) > afterS;
 }
 
 const withTotal = (rows: Row[]) => ({ rows, total: rows.length });

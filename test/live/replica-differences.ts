@@ -5,9 +5,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Cms, ListRequest } from '../../src/cms/port.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { CalendarRecord } from '../../src/model/records.ts';
-import { getImages, getRecords, imageIds, recordIds } from '../../src/store/records.ts';
+import { getImages, getRecords, imageIds } from '../../src/store/records.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import type { TestGateway } from '../start-gateway.ts';
+import { recordIds } from '../store/record-counts.ts';
 
 /** Every record of the site that visitors see, and the images that the account may read, by kind and id. */
 export async function recordsOfSite(cms: Cms, service: string): Promise<Map<string, unknown>> {

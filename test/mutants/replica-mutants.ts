@@ -60,7 +60,7 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       replacement: 'else this.#upsertPost(_1);',
     },
     'a record that a caller wrote is in no list until visitors get it': {
-      code: 'record: JSON.stringify(_1) });\n    this.#deletePost(_1);',
+      code: 'record: JSON.stringify(_1) });\n    deletePost(this.#db, PUBLIC, _2);',
       replacement: 'record: JSON.stringify(_1) });',
       title: 'is in no list',
     },

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -75,16 +75,6 @@ describe('the file of the replica', () => {
       () => {
         filled();
         writeFileSync(file, 'no database at all, but long enough to look like one');
-      },
-    ],
-    [
-      'with a page overwritten',
-      /damaged/,
-      () => {
-        filled();
-        const content = readFileSync(file);
-        content.fill(0xa5, content.length - 4096 * 6, content.length - 4096);
-        writeFileSync(file, content);
       },
     ],
     [

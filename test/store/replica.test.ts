@@ -13,7 +13,6 @@ import {
   idsBySlug,
   kindOf,
   missingImageIds,
-  recordIds,
   stampsById,
   termIdByName,
   termIdBySlug,
@@ -21,7 +20,7 @@ import {
 import { Replica } from '../../src/store/replica.ts';
 import { getState } from '../../src/store/state.ts';
 import { integrityErrors, remove, upsert } from './changes.ts';
-import { recordCounts } from './record-counts.ts';
+import { recordCounts, recordIds } from './record-counts.ts';
 import { event, image, organizer, term, venue } from './sample-records.ts';
 
 const listed = (replica: Replica) => listEvents(replica.db, { order: 'start', limit: 100, offset: 0 });

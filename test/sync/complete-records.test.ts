@@ -1,9 +1,9 @@
 // Records that lack a requested field are rejected.
 
 import { expect } from 'chai';
-import { getRecords, recordIds } from '../../src/store/records.ts';
+import { getRecords } from '../../src/store/records.ts';
 import { SERVICE } from '../cms/fake-cms.ts';
-import { recordCounts } from '../store/record-counts.ts';
+import { recordCounts, recordIds } from '../store/record-counts.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite, titleOf } from './test-site.ts';
 

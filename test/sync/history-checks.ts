@@ -5,11 +5,12 @@
 import { expect } from 'chai';
 import type { CalendarRecord, Kind, PostKind } from '../../src/model/records.ts';
 import { changeBetween, type JournalPosition } from '../../src/store/change-journal.ts';
-import { getRecord, getRecords, recordIds } from '../../src/store/records.ts';
+import { getRecord, getRecords } from '../../src/store/records.ts';
 import { sql } from '../../src/store/sql.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import type { ChangedRecord } from '../../src/sync/poll.ts';
 import type { FakePost } from '../cms/fake-cms.ts';
+import { recordIds } from '../store/record-counts.ts';
 import { postRecord, type TestSite } from './test-site.ts';
 
 /** What visitors got of a post in the CMS, whenever it built a response. */

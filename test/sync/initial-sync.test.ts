@@ -2,8 +2,8 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { recordIds } from '../../src/store/records.ts';
 import { unavailable } from '../cms/fake-cms.ts';
+import { recordIds } from '../store/record-counts.ts';
 import { until } from '../until.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, mapping, type TestSite, testSite, titleOf } from './test-site.ts';

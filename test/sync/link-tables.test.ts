@@ -3,7 +3,8 @@
 import { expect } from 'chai';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import type { MappingFile } from '../../src/mapping/mapping-file.ts';
-import { getRecord, getRecords, recordIds } from '../../src/store/records.ts';
+import { getRecord, getRecords } from '../../src/store/records.ts';
+import { recordIds } from '../store/record-counts.ts';
 import { mapping, SCAN_INTERVAL_MS, type TestSite, testSite } from './test-site.ts';
 
 describe('linked records without ids', () => {

@@ -7,11 +7,12 @@ import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
 import type { CalendarRecord, Kind, PostKind, PostRecord } from '../../src/model/records.ts';
 import type { Observation } from '../../src/observability/observations.ts';
-import { getImage, getRecord, getRecords, recordIds } from '../../src/store/records.ts';
+import { getImage, getRecord, getRecords } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { Sync } from '../../src/sync/sync.ts';
 import { createFakeCms, type FakeCms, type FakePost, SERVICE } from '../cms/fake-cms.ts';
+import { recordIds } from '../store/record-counts.ts';
 
 export const mapping = loadMapping('wordpress-meta');
 export const SCAN_INTERVAL_MS = 600_000;

@@ -213,8 +213,8 @@ export function changesSince({ values }: Input, { services }: ApiRequest): ApiRe
   const page = isOfSite ? journal.since(since ?? journal.head(), limit) : undefined;
   if (!page) throw changesGone();
   // `JournalPosition` says what each is.
-  const { epoch, number, first, scanS } = page.next;
+  const { epoch, number, scanS } = page.next;
   const changes = page.entries.map(toldChange);
-  const body = { changes, next_token: [siteKey, epoch, number, first, scanS].join('.'), has_more: page.hasMore };
+  const body = { changes, next_token: [siteKey, epoch, number, scanS].join('.'), has_more: page.hasMore };
   return { status: 200, body, cacheTags: ['changes'], validUntilMs: nowMs() + TOKEN_MS, replicaVersion };
 }

@@ -87,7 +87,6 @@ export function listQuery(ids: Ids, spec: CollectionSpec, request: ListRequest, 
     if (path === undefined || cmsId === undefined) return undefined;
     conditions.push({ [`[${path}][equals]`]: cmsId });
   }
-  // `modifiedBeforeUtc` leaves out what a CMS dates ahead of its clock. Payload dates nothing ahead.
   if (modifiedAfterUtc !== undefined)
     conditions.push({ '[updatedAt][greater_than_equal]': nextSecond(modifiedAfterUtc) });
   const { limit, page, skip, take } = payloadPage(request);

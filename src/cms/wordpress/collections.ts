@@ -116,8 +116,7 @@ function hasSlug(wanted: string | undefined): (record: CmsRecord) => boolean {
 }
 
 function listQuery(spec: CollectionSpec, request: ListRequest): Query {
-  const { view, detail, order, limit, offset, page, ids, slug, author } = request;
-  const { modifiedAfterUtc, modifiedBeforeUtc } = request;
+  const { view, detail, order, limit, offset, page, ids, slug, author, modifiedAfterUtc } = request;
   return {
     ...settingsOf(spec).listParams,
     ...spec.recordParams,
@@ -127,7 +126,6 @@ function listQuery(spec: CollectionSpec, request: ListRequest): Query {
     ...(slug !== undefined && { slug }),
     ...(ids !== undefined && { include: ids.map((id) => cmsIdOf(spec, id)).join(',') }),
     ...(modifiedAfterUtc !== undefined && { modified_after: toParam(modifiedAfterUtc) }),
-    ...(modifiedBeforeUtc !== undefined && { modified_before: toParam(modifiedBeforeUtc) }),
     ...(order !== undefined && {
       orderby: order.replace('-', ''),
       order: order.startsWith('-') ? 'desc' : 'asc',
