@@ -92,20 +92,19 @@ export const listResponse = (
   withAccess(kinds, input, request, async (access) => {
     const { account, network = '' } = request.actor;
     const caller = account ? String(account.userId) : network;
-    const findWithImages = async (): Promise<ListPage> => {
-      const found = find(access);
-      if (found.isPublic) return found;
-      await access.addImagesOf(found.ids);
-      // While the images were read, a record may have become one that the actor may not see: the page is found again.
-      return find(access);
+    // While the images are read, a record may become one that the actor may not see: the page is found again after it.
+    const addImages = async () => {
+      if (!access.isPublic && isPostKind(kinds.kind)) await access.addImagesOf(find(access).ids);
     };
-    const page = await findWithImages();
+    await addImages();
     // The page is of this version. `runInTurns` gives up if the records change, also while the list waits for a slot.
+    const page = find(access);
     const { version } = page.visible;
     const response = await withSlot(caller, () => runInTurns(page.visible, version, build(page, request)));
     if (response !== undefined) return response;
+    await addImages();
     // Then the page is built in one turn. That needs no slot: slots bound how many lists are half built at a time.
-    return runInOneTurn(build(await findWithImages(), request));
+    return runInOneTurn(build(find(access), request));
   });
 
 /** The response to the public may be cached; that to staff is the actor's own. */

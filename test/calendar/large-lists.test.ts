@@ -47,6 +47,22 @@ describe('a list of large records', () => {
         expect(built.turns).to.be.above(small.turns + COUNT / 8);
       });
 
+  it('shows one state if the replica changes as soon as the page is found', async () => {
+    const { db } = gateway.replica;
+    const numbers = db.numbers.bind(db);
+    db.numbers = (query) => {
+      const found = numbers(query);
+      if (found.includes(2)) {
+        db.numbers = numbers;
+        queueMicrotask(() => remove(gateway.replica, 'event', [2]));
+      }
+      return found;
+    };
+    const { body } = await gateway.request('/events?per_page=500');
+    expect(body.events).to.have.length(COUNT - 1);
+    expect(body.total).to.equal(COUNT - 1);
+  });
+
   for (const as of [undefined, 'admin'] as const)
     it(`shows ${as ?? 'the public'} one state if the replica changes meanwhile`, async () => {
       const change = () => {
