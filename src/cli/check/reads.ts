@@ -109,17 +109,12 @@ export async function checkLists(context: CheckContext): Promise<Finding[]> {
 
 export async function checkSeries({ pluginAdvice, mapping, samples }: CheckContext): Promise<Finding[]> {
   if (!mapping.file.event.occurrences) return [];
-  const { event: events = [] } = (await samples()).records;
-  const cmsRecords = events.map(({ cmsRecord }) => cmsRecord);
-  return judgeSeries(cmsRecords, pluginAdvice());
-}
-
-/** `showOccurrences`: how the operator makes the site send the occurrences. */
-export function judgeSeries(events: readonly CmsRecord[], showOccurrences: string): Finding[] {
+  const { event: sampled = [] } = (await samples()).records;
+  const events = sampled.map(({ cmsRecord }) => cmsRecord);
   if (events.length === 0) return [];
   if (events.some((event) => event[OCCURRENCES_FIELD] === undefined)) {
     const message = 'the site does not send the occurrences of series: the gateway lists the first occurrence only';
-    return [warn('series', message, showOccurrences)];
+    return [warn('series', message, pluginAdvice())];
   }
   return [ok('series', `${events.filter(isSeries).length} of ${pluralized(events.length, 'event')} are series`)];
 }
