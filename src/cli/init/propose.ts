@@ -27,13 +27,13 @@ export interface ChosenMapping {
   /** Name of the bundled mapping if it is used unchanged. */
   preset: string | undefined;
   mapping: MappingFile;
-  /** False: a bundled mapping, or a copy of Payload's, and nothing on the site tells that it has these collections. */
-  isSeenOnSite: boolean;
   /** Without the companion plugin the gateway cannot read all of this. */
   needsPlugin: boolean;
 }
 
 export interface Proposal extends ChosenMapping {
+  /** False: a bundled mapping, and nothing on the site tells that it has these collections. */
+  isSeenOnSite: boolean;
   /** What the mapping is, and why it was chosen. */
   summary: string;
   notes: string[];
