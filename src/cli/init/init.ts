@@ -131,10 +131,10 @@ function outputFiles(
   if (Object.keys(secrets).length > 0)
     files.push({ name: SECRETS_FILE, text: toEnvironmentText(secrets), isSecret: true });
   if (proposal.needsPlugin || webhookUrl !== undefined) {
-    const { fileName, text, holdsSecret } = SITE_PLUGINS[mapping.cms];
+    const { fileName, text } = SITE_PLUGINS[mapping.cms];
     const webhookSecret = webhookUrl === undefined ? undefined : secrets.CALENDAR_WEBHOOK_SECRET;
-    const isSecret = holdsSecret && webhookSecret !== undefined;
-    files.push({ name: fileName, text: text(mapping, { webhookUrl, webhookSecret }), isSecret });
+    const plugin = text(mapping, { webhookUrl, webhookSecret });
+    files.push({ name: fileName, text: plugin, isSecret: webhookSecret !== undefined });
   }
   return files;
 }
