@@ -18,7 +18,6 @@ import {
   locationOf,
   readPathsOf,
   type SampledRecord,
-  type SiteConnection,
   valueAtPath,
 } from '../open-site.ts';
 import { pluralized } from '../table.ts';
@@ -100,8 +99,7 @@ export async function checkLists(context: CheckContext): Promise<Finding[]> {
       findings.push(judgeList(advice, kindMapping, await scanList(connection.cms, kindMapping, credentials)));
     } catch (error) {
       if (!(error instanceof CmsRejected)) throw error;
-      const isMissing = await isAbsent(connection, kindMapping, error);
-      findings.push(isMissing ? missingCollection(kindMapping, context) : refusedList(kindMapping, error));
+      findings.push(error.status === 404 ? missingCollection(kindMapping, context) : refusedList(kindMapping, error));
     }
   }
   return findings;
@@ -117,11 +115,6 @@ export async function checkSeries({ pluginAdvice, mapping, samples }: CheckConte
     return [warn('series', message, pluginAdvice())];
   }
   return [ok('series', `${events.filter(isSeries).length} of ${pluralized(events.length, 'event')} are series`)];
-}
-
-/** A CMS may refuse a list before it looks for the collection: then the refusal does not say whether there is one. */
-async function isAbsent({ cms, credentials }: SiteConnection, kindMapping: KindMapping<Kind>, { status }: CmsRejected) {
-  return status === 404 || !(await cms.hasCollection(kindMapping, { credentials }).catch(ifRejected(() => true)));
 }
 
 /** The gateway serves a calendar without venues, organizers or terms, and nothing without events. */
