@@ -158,9 +158,7 @@ export function judgeList(
   const distinct = new Set(ids).size;
   const repeated = ids.length - distinct;
   const records = pluralized(distinct, 'record');
-  if (repeated > 0 && dedupe)
-    return ok(collection, `${records} in ${ids.length} rows; the mapping allows for it (dedupe)`);
-  if (repeated > 0)
+  if (repeated > 0 && !dedupe)
     return fail(
       collection,
       `${repeated} of ${ids.length} rows repeat an id, and the total of ${total} counts them`,
