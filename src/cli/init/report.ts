@@ -100,9 +100,7 @@ function withoutDates({ base, total, fields: all, termBases }: ProbedType): stri
   const fields = all.filter(({ path }) => path !== 'menu_order' && !termBases.includes(path));
   return [
     `The collection ${base} (${pluralized(total, 'record')}) shows no field that init can read as a date.`,
-    fields.length > 0
-      ? `  It shows: ${shownFields(fields)}`
-      : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',
+    `  It shows: ${shownFields(fields) || 'nothing else'}`,
     `  Add --event-type ${base} ${OTHER_EVENTS}. If the meta key is not in the REST API yet, init also ` +
       'writes a companion plugin that opens it. For Advanced Custom Fields switch on "Show in REST API" ' +
       'in the field group.',

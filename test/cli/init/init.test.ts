@@ -247,7 +247,7 @@ describe('init', () => {
     await openSite(readings);
     expect(await init(options({ yes: true, 'event-type': 'lesung' }), print)).to.equal(1);
     expect(output()).to.match(/The collection lesung \(1 record\) shows no field that init can read as a date/);
-    expect(output()).to.include('It shows no fields at all');
+    expect(output()).to.include('It shows: nothing else');
     expect(output()).to.include('--event-type lesung --field event.start_date=meta.KEY');
     expect(existsSync(out())).to.equal(false);
   });
