@@ -149,14 +149,9 @@ export class CmsRedirected extends CmsUnavailable {
 
 /** A mistake in the operator's configuration: its location, the reason and the remedy. The exit code is 2. */
 export class ConfigError extends Error {
-  readonly location: string;
-  readonly remedy: string;
-
   constructor(location: string, reason: string, remedy = '') {
     super(`${location}: ${reason}${remedy ? `\n  ${remedy}` : ''}`);
     this.name = 'ConfigError';
-    this.location = location;
-    this.remedy = remedy;
   }
 }
 

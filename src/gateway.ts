@@ -194,9 +194,7 @@ export class Gateway {
     const { ownSite } = this.#openedCms;
     if (ownSite && !isDeepStrictEqual(siteWithoutCms(config), ownSite)) needRestart.push('publicUrl or pages.name');
     const mapping = loadMapping(config.mapping);
-    const isSameMapping =
-      mapping.name === this.#mapping.name && mappingFingerprint(mapping) === mappingFingerprint(this.#mapping);
-    if (!isSameMapping) needRestart.push('mapping');
+    if (mappingFingerprint(mapping) !== mappingFingerprint(this.#mapping)) needRestart.push('mapping');
     if (needRestart.length > 0) throw new ConfigError(needRestart.join(', '), 'changed', 'Restart the gateway.');
     const { unpublishedRecords } = this.#current.services;
     this.#current = { ...this.#current, ...this.#openApplication(config, this.#current, unpublishedRecords) };

@@ -28,6 +28,12 @@ export const keys = leaves(CONFIG_SCHEMA);
 
 export const SITE = { CALENDAR_UPSTREAM_URL: 'https://site.test' };
 
+/** What its message holds: `LOCATION: REASON`, and the remedy below. */
+export function partsOf({ message }: ConfigError) {
+  const [, location = '', remedy = ''] = /^(.+?): [^\n]+(?:\n {2}(.+))?$/s.exec(message) ?? [];
+  return { message, location, remedy };
+}
+
 /** Creates a folder before the tests of the suite, and deletes it afterwards. */
 export function configFiles() {
   let folder: string;
@@ -41,12 +47,13 @@ export function configFiles() {
     writeFileSync(name, typeof content === 'string' ? content : JSON.stringify(content));
     return name;
   }
-  function loadError(options: { file?: string; env?: Record<string, string> }): ConfigError {
+  function loadError(options: { file?: string; env?: Record<string, string> }) {
     try {
       loadConfig({ ...options, env: { ...SITE, ...options.env } });
     } catch (error) {
       expect(error).to.be.instanceOf(ConfigError);
-      return error as ConfigError;
+      const { stack, cause } = error as ConfigError;
+      return { ...partsOf(error as ConfigError), stack, cause };
     }
     throw new Error('the configuration was accepted');
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig, SETTINGS } from '../src/config.ts';
 import { ConfigError } from '../src/errors.ts';
-import { configFiles, SITE } from './config-fixture.ts';
+import { configFiles, partsOf, SITE } from './config-fixture.ts';
 
 describe('a secret in a file', () => {
   const { folder, file } = configFiles();
@@ -24,7 +24,7 @@ describe('a secret in a file', () => {
       secret(path, more);
     } catch (error) {
       expect(error).to.be.instanceOf(ConfigError);
-      expect((error as ConfigError).location).to.equal('CALENDAR_UPSTREAM_PASSWORD_FILE');
+      expect(partsOf(error as ConfigError).location).to.equal('CALENDAR_UPSTREAM_PASSWORD_FILE');
       expect(String((error as ConfigError).stack)).to.not.include('hunter');
       return error as ConfigError;
     }

@@ -177,8 +177,7 @@ export class Receiver {
       this.#due = undefined;
       this.#keep(due.position);
     }
-    const position = this.#acceptedUpTo?.number ?? 0;
-    observe({ type: 'push', ...this.#label, answer, failures, position, durationMs: answeredMs - startedMs });
+    observe({ type: 'push', ...this.#label, answer, failures, durationMs: answeredMs - startedMs });
     return isAccepted;
   }
 

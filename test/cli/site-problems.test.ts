@@ -12,6 +12,7 @@ import { probe } from '../../src/cli/init/site.ts';
 import { openSite, readSite } from '../../src/cli/open-site.ts';
 import { basicAuth } from '../../src/config.ts';
 import { ConfigError } from '../../src/errors.ts';
+import { partsOf } from '../config-fixture.ts';
 import { sendJson, sendText, startStubCms } from '../faults/stub-cms.ts';
 import { freePort } from '../free-port.ts';
 import { type FakeSite, fakePost, startFakeSite } from './fake-site.ts';
@@ -241,7 +242,7 @@ describe('the advice for a site that cannot be used', () => {
     } catch (thrown) {
       const error = siteError(thrown, url, account !== undefined, 'wordpress');
       expect(error).to.be.instanceOf(ConfigError);
-      const { message, remedy } = error as ConfigError;
+      const { message, remedy } = partsOf(error as ConfigError);
       expect(message).to.not.include(password || 'no password');
       return { message, advice: remedy };
     } finally {

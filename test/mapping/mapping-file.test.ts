@@ -8,6 +8,7 @@ import { ConfigError } from '../../src/errors.ts';
 import { CMS_RULES } from '../../src/mapping/cms-rules.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping, mappingNames } from '../../src/mapping/load.ts';
+import { partsOf } from '../config-fixture.ts';
 import { sourceWith } from './samples.ts';
 
 function errorOf(source: unknown): ConfigError {
@@ -308,7 +309,7 @@ describe('invalid mapping file', () => {
   for (const [name, source, pointer, reason] of cases)
     it(`names location and reason: ${name}`, () => {
       const error = errorOf(JSON.parse(JSON.stringify(source)));
-      expect(error.location).to.equal(`mapping sample, at ${pointer}`);
+      expect(partsOf(error).location).to.equal(`mapping sample, at ${pointer}`);
       expect(error.message).to.match(reason);
     });
 

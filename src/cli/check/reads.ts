@@ -18,7 +18,6 @@ import {
   locationOf,
   readPathsOf,
   type SampledRecord,
-  type SiteConnection,
   valueAtPath,
 } from '../open-site.ts';
 import { pluralized } from '../table.ts';
@@ -100,8 +99,7 @@ export async function checkLists(context: CheckContext): Promise<Finding[]> {
       findings.push(judgeList(advice, kindMapping, await scanList(connection.cms, kindMapping, credentials)));
     } catch (error) {
       if (!(error instanceof CmsRejected)) throw error;
-      const isMissing = await isAbsent(connection, kindMapping, error);
-      findings.push(isMissing ? missingCollection(kindMapping, context) : refusedList(kindMapping, error));
+      findings.push(error.status === 404 ? missingCollection(kindMapping, context) : refusedList(kindMapping, error));
     }
   }
   return findings;
@@ -109,24 +107,14 @@ export async function checkLists(context: CheckContext): Promise<Finding[]> {
 
 export async function checkSeries({ pluginAdvice, mapping, samples }: CheckContext): Promise<Finding[]> {
   if (!mapping.file.event.occurrences) return [];
-  const { event: events = [] } = (await samples()).records;
-  const cmsRecords = events.map(({ cmsRecord }) => cmsRecord);
-  return judgeSeries(cmsRecords, pluginAdvice());
-}
-
-/** `showOccurrences`: how the operator makes the site send the occurrences. */
-export function judgeSeries(events: readonly CmsRecord[], showOccurrences: string): Finding[] {
+  const { event: sampled = [] } = samples.records;
+  const events = sampled.map(({ cmsRecord }) => cmsRecord);
   if (events.length === 0) return [];
   if (events.some((event) => event[OCCURRENCES_FIELD] === undefined)) {
     const message = 'the site does not send the occurrences of series: the gateway lists the first occurrence only';
-    return [warn('series', message, showOccurrences)];
+    return [warn('series', message, pluginAdvice())];
   }
   return [ok('series', `${events.filter(isSeries).length} of ${pluralized(events.length, 'event')} are series`)];
-}
-
-/** A CMS may refuse a list before it looks for the collection: then the refusal does not say whether there is one. */
-async function isAbsent({ cms, credentials }: SiteConnection, kindMapping: KindMapping<Kind>, { status }: CmsRejected) {
-  return status === 404 || !(await cms.hasCollection(kindMapping, { credentials }).catch(ifRejected(() => true)));
 }
 
 /** The gateway serves a calendar without venues, organizers or terms, and nothing without events. */
@@ -170,9 +158,7 @@ export function judgeList(
   const distinct = new Set(ids).size;
   const repeated = ids.length - distinct;
   const records = pluralized(distinct, 'record');
-  if (repeated > 0 && dedupe)
-    return ok(collection, `${records} in ${ids.length} rows; the mapping allows for it (dedupe)`);
-  if (repeated > 0)
+  if (repeated > 0 && !dedupe)
     return fail(
       collection,
       `${repeated} of ${ids.length} rows repeat an id, and the total of ${total} counts them`,
@@ -196,7 +182,7 @@ export async function checkFields(context: CheckContext, kind: Kind): Promise<Fi
   if (!kindMapping) return [];
   const { cms, credentials } = context.connection;
   const info = await cms.collectionInfo(kindMapping, { credentials }).catch(ifRejected(() => undefined));
-  const sampled = (await context.samples()).records[kind];
+  const sampled = context.samples.records[kind];
   // Without records and a schema nothing tells of the kind's fields: `checkLists` says that the collection is missing.
   if (!info || (!sampled && !info.writableFields)) return [];
   const records = sampled ?? [];

@@ -131,14 +131,10 @@ export const shownByPlugin = (value: unknown, written: unknown): unknown =>
 /** Amounts and currencies: `12.50` and `€`, however the site writes the blank between them. */
 const moneyIn = (text: string): string[] => text.match(/[\d.,]+|[^\d.,\s–-]+/gu) ?? [];
 
-/** Whether all that was written is there in its order: of `12 - 15`, `€12 – €15` has both amounts. */
+/** Whether all that was written is there: of `12 - 15`, `€12 – €15` has both amounts. */
 function hasMoney(read: string, written: string): boolean {
   const found = moneyIn(read);
-  let from = 0;
-  return moneyIn(written).every((part) => {
-    from = found.indexOf(part, from) + 1;
-    return from > 0;
-  });
+  return moneyIn(written).every((part) => found.includes(part));
 }
 
 const digitsOf = (value: unknown): string => String(value).replace(/\D/g, '');

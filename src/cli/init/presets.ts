@@ -6,7 +6,6 @@ import { collectionName, type FieldSpec, type KindSpec, type MappingFile } from 
 import { metaKeys } from '../../mapping/meta-keys.ts';
 import { KINDS } from '../../model/records.ts';
 import { formatSample, isBlank, listPath, readPathsOf, valueAtPath } from '../open-site.ts';
-import { numberLocation } from './infer.ts';
 import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
 /**
@@ -52,7 +51,9 @@ function matchPreset(name: string, site: ProbedSite) {
   // ACF and GatherPress show their fields themselves: there is nothing to open.
   if (!mapping.wordpress?.requiresCompanionPlugin) return undefined;
   const { plugins = [], namespaces = [] } = mapping.preset?.wordpress ?? {};
-  const active = site.plugins?.filter((folder) => plugins.some((pattern) => isFolder(folder, pattern))) ?? [];
+  // EventON's folder is `eventON`.
+  const isOfPlugin = (folder: string) => plugins.some((beginning) => folder.toLowerCase().startsWith(beginning));
+  const active = site.plugins?.filter(isOfPlugin) ?? [];
   const routes = namespaces.filter((each) => site.namespaces.includes(each));
   const evidence = [...active.map((folder) => `the plugin ${folder}`), ...signs, ...routes];
   if (evidence.length === 0) return undefined;
@@ -63,23 +64,7 @@ function matchPreset(name: string, site: ProbedSite) {
 function isShown(site: ProbedSite, spec: KindSpec): boolean {
   const type = typeAt(site, spec.posts);
   if (!type) return hasCollection(site, collectionName(spec));
-  return Object.entries(spec.fields ?? {}).every(([name, field]) => {
-    const whereWritten = typeof field === 'string' ? [] : [field.write ?? []].flat();
-    const hasAll = hasField(type, field) && whereWritten.every((each) => hasField(type, each));
-    return hasAll && !isTextOfNumber(type, name, field);
-  });
-}
-
-/** Such as `"cost": "meta.fee"` of a site with numbers in `meta.fee`, which refuses the gateway's text. */
-function isTextOfNumber({ fields }: ProbedType, name: string, field: string | FieldSpec): boolean {
-  const siteField = fields.find(({ path }) => path === field);
-  return siteField !== undefined && numberLocation(name, siteField) !== undefined;
-}
-
-/** The folder of a plugin that is not on wordpress.org may have capitals, such as `eventON`. */
-function isFolder(folder: string, pattern: string): boolean {
-  const name = folder.toLowerCase();
-  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+  return Object.values(spec.fields ?? {}).every((field) => hasField(type, field));
 }
 
 /** What every post of WordPress has. */
@@ -102,7 +87,7 @@ export function fieldEvidence(type: ProbedType | undefined, field: string | Fiel
   const values = shown.flatMap((each) => each.filter((value) => !isBlank(value)).slice(0, 1));
   const count = `${values.length} of the ${records.length} newest records`;
   if (values.length > 0) return `${count} have it, such as ${formatSample(values[0])}`;
-  return hasField(type, field) ? 'no record has a value yet' : 'shown once the companion plugin is installed';
+  return hasField(type, field) ? 'no record has a value yet' : 'not shown by the site yet';
 }
 
 /** Whether the site's schema has every `meta` key of the mapping. */
@@ -136,12 +121,3 @@ export function unsupportedPlugins({ types, plugins = [], namespaces }: ProbedSi
     signs.some((each) => shown.has(each)) ? [title] : [],
   );
 }
-
-/**
- * Names of event plugins that no mapping knows, such as `eventprime-event-calendar-management`: their folders, or, for
- * an account that may not see folders, the namespaces of their routes.
- */
-export const unknownEventPlugins = ({ plugins, namespaces }: ProbedSite): string[] =>
-  (plugins ?? namespaces).filter((name) => /(^|[-_/])(event|calend|kalend)/i.test(name) && !OWN_ROUTES.test(name));
-
-const OWN_ROUTES = /^calendar-gateway\b/;

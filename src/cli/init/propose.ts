@@ -16,7 +16,6 @@ import {
   OWN_TYPES_PRESET,
   type PresetMatch,
   showsAllKeys,
-  unknownEventPlugins,
   unsupportedPlugins,
 } from './presets.ts';
 import { fieldAt, type ProbedSite, type ProbedType, type SiteField, typeAt } from './site.ts';
@@ -28,8 +27,6 @@ export interface ChosenMapping {
   /** Name of the bundled mapping if it is used unchanged. */
   preset: string | undefined;
   mapping: MappingFile;
-  /** False: a bundled mapping, or a copy of Payload's, and nothing on the site tells that it has these collections. */
-  isSeenOnSite: boolean;
   /** Without the companion plugin the gateway cannot read all of this. */
   needsPlugin: boolean;
 }
@@ -60,7 +57,7 @@ const HIDDEN_EVENTS =
  *     a preset fits (`fittingPreset`)                 the preset
  *     a type (that of --event-type) has a start       a mapping made for the type
  *     a type looks like events, or is named           undefined: only the operator can tell
- *     an unsupported plugin, or one named `my-events` undefined
+ *     an unsupported plugin                           undefined
  *     none of these                                   the companion plugin's own types
  *
  * Throws `ConfigError` if a collection, field or mapping that the operator named does not fit the site.
@@ -86,7 +83,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
     ? presetProposal(preset, site, decisions, notes)
     : type && generatedProposal(type, site, decisions, eventTypes, notes);
   if (proposal) return proposal;
-  const mayHaveEvents = eventTypes.length + unsupported.length + unknownEventPlugins(site).length > 0;
+  const mayHaveEvents = eventTypes.length + unsupported.length > 0;
   return mayHaveEvents || eventType !== undefined ? undefined : proposeOwnTypes(site);
 }
 
@@ -156,7 +153,6 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
   return {
     preset: isUnchanged ? name : undefined,
     mapping: isUnchanged ? mapping : { ...mapping, name: `${name}-here` },
-    isSeenOnSite: true,
     needsPlugin: !showsDates || lacksKeys,
     summary: `${title}${isUnchanged ? '' : ', with settings of this site'}: ${preset.reason}`,
     notes: [...(note === undefined ? [] : [note]), ...notes],
@@ -191,7 +187,6 @@ function generatedProposal(
   return {
     preset: undefined,
     mapping,
-    isSeenOnSite: true,
     needsPlugin: !showsAllKeys(mapping, site),
     summary: `a mapping of its own for ${base}: the start is in ${dates.startField.path}`,
     notes,
@@ -280,5 +275,5 @@ function proposeUnseen(name: string, reason: string, notes: string[]): Proposal 
   const mapping = loadMapping(name).file;
   const needsPlugin = mapping.wordpress?.requiresCompanionPlugin === true;
   const summary = `${mapping.preset?.title ?? name}: ${reason}`;
-  return { preset: name, mapping, isSeenOnSite: false, needsPlugin, summary, notes, assumed: [], unmapped: [] };
+  return { preset: name, mapping, needsPlugin, summary, notes, assumed: [], unmapped: [] };
 }

@@ -4,7 +4,7 @@ import { collectionName, type KindSpec } from '../../mapping/mapping-file.ts';
 import { KINDS } from '../../model/records.ts';
 import { formatSample, readPathsOf } from '../open-site.ts';
 import { columns, pluralized } from '../table.ts';
-import { fieldEvidence, OWN_TYPES_PRESET, unknownEventPlugins, unsupportedPlugins } from './presets.ts';
+import { fieldEvidence, OWN_TYPES_PRESET, unsupportedPlugins } from './presets.ts';
 import { findEventTypes, OTHER_EVENTS, type Proposal } from './propose.ts';
 import { type ProbedSite, type ProbedType, type SiteField, typeAt } from './site.ts';
 
@@ -28,12 +28,12 @@ export function siteLines({ url, name, timezone, account, plugins, types }: Prob
 
 /** The mapping, with what the site shows of each collection and field. */
 export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
-  const { isSeenOnSite, summary, preset, mapping, needsPlugin } = proposal;
+  const { summary, preset, mapping, needsPlugin } = proposal;
   const hasNoEvents = typeAt(site, collectionName(mapping.event))?.total === 0;
   const notes = [
     ...(proposal.unmapped.length > 0 ? [unsureOf(mapping.event, proposal.unmapped)] : []),
     ...proposal.notes,
-    // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
+    // Nobody can make an event of a type that the companion plugin has yet to register.
     ...(hasNoEvents && !needsPlugin ? [NO_EVENT] : []),
   ];
   const rows = KINDS.flatMap((kind) => {
@@ -41,7 +41,7 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
     if (!spec) return [];
     // Undefined for terms, whose fields are those of every WordPress.
     const type = typeAt(site, spec.posts);
-    const fields = isSeenOnSite ? Object.entries(spec.fields ?? {}) : [];
+    const fields = Object.entries(spec.fields ?? {});
     return [
       [kind, collectionName(spec), describeCollection(site, collectionName(spec))],
       ...fields.map(([name, field]) => [`${kind}.${name}`, readPathsOf(field).join(' + '), fieldEvidence(type, field)]),
@@ -77,25 +77,15 @@ function describeCollection(site: ProbedSite, base: string): string {
  *   gigs                      a type `gigs` without dates                  what gigs shows, and how to name a date
  *   none                      My Calendar, which the gateway cannot read   that its events cannot be served
  *   none                      a type `gigs` without dates                  as in the first row
- *   none                      eventprime, unknown here                     that the events may be there
  */
 export function whyNothingLines(site: ProbedSite, wanted: string | undefined): string[] {
   // `propose` has thrown if the site has no such type.
   if (wanted !== undefined) return [...withoutDates(typeAt(site, wanted)!), OWN_TYPES];
-  const types = findEventTypes(site);
-  const plugins = unsupportedPlugins(site);
-  const unknown = plugins.length + types.length > 0 ? [] : unknownEventPlugins(site);
-  const reasons = [
-    ...plugins.map(
-      (title) =>
-        `This site has its events in ${title}. The gateway cannot serve them: their dates are in database tables of ` +
-        'its own, which no route of the REST API lists by their changes.',
-    ),
-    ...unknown.map(
-      (name) =>
-        `This site may have its events in ${name}. The gateway cannot serve them: the REST API shows none with a date.`,
-    ),
-  ];
+  const reasons = unsupportedPlugins(site).map(
+    (title) =>
+      `This site has its events in ${title}. The gateway cannot serve them: their dates are in database tables of ` +
+      'its own, which no route of the REST API lists by their changes.',
+  );
   if (reasons.length > 0)
     return [
       ...reasons,
@@ -103,16 +93,14 @@ export function whyNothingLines(site: ProbedSite, wanted: string | undefined): s
         'for one that comes with the gateway.',
       OWN_TYPES,
     ];
-  return [...types.flatMap(withoutDates), OWN_TYPES];
+  return [...findEventTypes(site).flatMap(withoutDates), OWN_TYPES];
 }
 
 function withoutDates({ base, total, fields: all, termBases }: ProbedType): string[] {
   const fields = all.filter(({ path }) => path !== 'menu_order' && !termBases.includes(path));
   return [
     `The collection ${base} (${pluralized(total, 'record')}) shows no field that init can read as a date.`,
-    fields.length > 0
-      ? `  It shows: ${shownFields(fields)}`
-      : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',
+    `  It shows: ${shownFields(fields) || 'nothing else'}`,
     `  Add --event-type ${base} ${OTHER_EVENTS}. If the meta key is not in the REST API yet, init also ` +
       'writes a companion plugin that opens it. For Advanced Custom Fields switch on "Show in REST API" ' +
       'in the field group.',

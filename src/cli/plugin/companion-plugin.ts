@@ -175,23 +175,18 @@ function payloadPlugin({ kinds, imageCollection }: Mapping, { webhookUrl }: Plug
   return webhookUrl === undefined ? text : text.replace(URL_EXAMPLE, () => JSON.stringify(webhookUrl));
 }
 
-/**
- * `text` throws `ConfigError`. `title` and `place`: what the operator makes, and where the file goes.
- * `holdsSecret`: the webhook secret is in the file.
- */
+/** `text` throws `ConfigError`. `title` and `place`: what the operator makes, and where the file goes. */
 export const SITE_PLUGINS = {
   wordpress: {
     title: 'companion plugin of the mapping',
     fileName: 'calendar-gateway-companion.php',
     text: companionPlugin,
-    holdsSecret: true,
     place: 'into wp-content/mu-plugins/ of the site',
   },
   payload: {
     title: 'plugin of the site',
     fileName: 'calendar-gateway.ts',
     text: payloadPlugin,
-    holdsSecret: false,
     place:
       'next to payload.config.ts of the site; for webhooks add it to the plugins there, as its first lines say, and ' +
       'give the site the same CALENDAR_WEBHOOK_SECRET',

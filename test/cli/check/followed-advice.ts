@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { check } from '../../../src/cli/check/check.ts';
 import type { CheckRow } from '../../../src/cli/check/checks.ts';
 import { ConfigError } from '../../../src/errors.ts';
+import { partsOf } from '../../config-fixture.ts';
 
 /** A folder for each test of the suite. */
 export function checkedFolder() {
@@ -27,7 +28,7 @@ export function checkedFolder() {
         await check({ config: file('config.json'), json: true, write }, print, () => Promise.all(sent));
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
-        return [{ area: 'the', name: 'command', state: 'fail', message: error.message, advice: error.remedy }];
+        return [{ area: 'the', name: 'command', state: 'fail', message: error.message, advice: partsOf(error).remedy }];
       }
       return (JSON.parse(text) as { rows: CheckRow[] }).rows;
     },

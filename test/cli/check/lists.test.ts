@@ -1,8 +1,8 @@
 // How `check` judges the pages and totals of a list, and its series.
 
 import { expect } from 'chai';
-import type { CmsAdvice } from '../../../src/cli/check/checks.ts';
-import { judgeList, judgeSeries } from '../../../src/cli/check/reads.ts';
+import type { CheckContext, CmsAdvice } from '../../../src/cli/check/checks.ts';
+import { checkSeries, judgeList } from '../../../src/cli/check/reads.ts';
 
 const advice = { hiddenRecords: 'see listParams' } as CmsAdvice;
 
@@ -24,13 +24,19 @@ describe('check of lists', () => {
     expect(judgeList(advice, kind, scan({ total: 5 })).advice).to.include('listParams');
   });
 
-  it('tells how many events are series, and when a site does not send all their occurrences', () => {
-    const event = (calendar_occurrences?: unknown) => ({ id: 1, calendar_occurrences });
-    expect(judgeSeries([event(null), event([{}, {}])], 'gigs')).to.deep.equal([
+  it('tells how many events are series, and when a site does not send all their occurrences', async () => {
+    const event = (calendar_occurrences?: unknown) => ({ cmsRecord: { id: 1, calendar_occurrences } });
+    const findings = (...events: object[]) =>
+      checkSeries({
+        mapping: { file: { event: { occurrences: true } } },
+        samples: { records: { event: events } },
+        pluginAdvice: () => 'gigs',
+      } as unknown as CheckContext);
+    expect(await findings(event(null), event([{}, {}]))).to.deep.equal([
       { name: 'series', state: 'ok', message: '1 of 2 events are series' },
     ]);
-    expect(judgeSeries([], '')).to.deep.equal([]);
-    const [older] = judgeSeries([event()], 'gigs');
+    expect(await findings()).to.deep.equal([]);
+    const [older] = await findings(event());
     expect([older?.state, older?.advice]).to.deep.equal(['warn', 'gigs']);
   });
 });
