@@ -119,7 +119,10 @@ Exit code: 0 ready, 1 not ready or no answer within three seconds, 2 a mistake i
       } catch (error) {
         const { message, cause } = error as Error;
         const reason = cause instanceof Error ? cause.message : message;
-        process.stdout.write(`${url} does not answer: ${reason}\n`);
+        process.stdout.write(
+          `${url} does not answer: ${reason}\n  Start the gateway, or give the configuration that it ` +
+            'runs with: --config, CALENDAR_ADMIN_HOST, CALENDAR_ADMIN_PORT.\n',
+        );
         return 1;
       }
     },

@@ -272,7 +272,9 @@ describe('serve', function () {
     expect(ask(port).status, 'another server').to.equal(1);
     expect(await serving.stop()).to.equal(0);
     const stopped = ask(adminPort);
-    expect(stopped.stdout).to.match(/http:\/\/0\.0\.0\.0:\d+\/ready does not answer: .*ECONNREFUSED/);
+    expect(stopped.stdout).to.match(
+      /http:\/\/0\.0\.0\.0:\d+\/ready does not answer: .*ECONNREFUSED.*\n {2}Start the gateway, or/,
+    );
     expect(stopped.status).to.equal(1);
   });
 
