@@ -107,6 +107,9 @@ describe('plugin --config', () => {
       expect(await refusal('--mapping', 'payload', '--webhook-url', url)).to.include(
         '--webhook-url: is not a web address',
       );
+    expect(await refusal('--mapping', 'payload', '--webhook-url', 'http://10.0.0.5:3001'))
+      .to.include('--webhook-url: has no path')
+      .and.to.include('http://10.0.0.5:3001/-/changes');
   });
 
   it('prints the plugin of Payload for Payload, with the collections of the mapping and without the secret', async () => {

@@ -21,7 +21,7 @@ export const INIT_OPTIONS = {
   'date-format': textOption('FORMAT', "of dates that init does not find, or that may be read in two ways: 'd/m/Y H:i'"),
   seconds: textOption('utc|wall', 'what seconds since 1970 count: true instants, or local time as if that were UTC'),
   'public-url': textOption('URL', "the gateway's address for its callers"),
-  'webhook-url': textOption('URL', "where the site reaches the gateway's admin port: http://GATEWAY:3001/-/changes"),
+  'webhook-url': textOption('URL', "where the site reaches the gateway's admin port: its plugin sends webhooks there"),
   out: { ...textOption('DIR', 'where to write'), default: 'calendar-gateway' },
   force: flag('overwrite existing files'),
   yes: flag('write what it proposes'),
@@ -124,8 +124,13 @@ function parseAddress(option: string, text: string | undefined, example: string)
   return text;
 }
 
-export const parseWebhookUrl = (text: string | undefined): string | undefined =>
-  parseAddress('--webhook-url', text, 'http://10.0.0.5:3001/-/changes');
+export function parseWebhookUrl(text: string | undefined): string | undefined {
+  const example = 'http://10.0.0.5:3001/-/changes';
+  const url = parseAddress('--webhook-url', text, example);
+  if (url !== undefined && new URL(url).pathname === '/')
+    throw new ConfigError('--webhook-url', 'has no path', `The gateway takes webhooks at /-/changes: ${example}.`);
+  return url;
+}
 
 function parseFormat(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
