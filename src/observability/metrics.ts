@@ -62,9 +62,10 @@ export function createMetrics(nowMs: () => number = Date.now) {
     'cluster-connection': ({ isConnected }) => metrics.clusterConnected.set(Number(isConnected)),
     'cluster-applied': ({ entries }) => metrics.clusterApplied.inc(entries),
     'cluster-lease': ({ isTaken }) => metrics.clusterPolls.inc({ turn: isTaken ? 'taken' : 'skipped' }),
-    push({ receiver, host, answer, failures, durationMs }) {
+    push({ receiver, host, answer, failures, position, durationMs }) {
       metrics.pushes.observe({ receiver, host, answer }, durationMs / 1000);
       metrics.pushFailures.set({ receiver, host }, failures);
+      metrics.pushPosition.set({ receiver, host }, position);
     },
   };
   return {
@@ -107,5 +108,6 @@ function createInstruments(registry: Registry) {
     clusterPolls: count('cluster_polls_total', 'Cluster: intervals in which this or another gateway polled', 'turn'),
     pushes: time('push_seconds', 'Outgoing webhooks by receiver and answer', ...receiver, 'answer'),
     pushFailures: gauge('push_failures', 'Outgoing webhooks: failures since the last success', ...receiver),
+    pushPosition: gauge('push_position', 'Outgoing webhooks: the last change that a receiver has', ...receiver),
   };
 }

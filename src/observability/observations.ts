@@ -65,6 +65,8 @@ export type Observation =
       answer: string;
       /** Since the last success. */
       failures: number;
+      /** The last change that the receiver has. */
+      position: number;
       durationMs: number;
     }
   | { type: 'message'; level: 'info' | 'warn'; message: string };

@@ -177,7 +177,8 @@ export class Receiver {
       this.#due = undefined;
       this.#keep(due.position);
     }
-    observe({ type: 'push', ...this.#label, answer, failures, durationMs: answeredMs - startedMs });
+    const position = this.#acceptedUpTo?.number ?? 0;
+    observe({ type: 'push', ...this.#label, answer, failures, position, durationMs: answeredMs - startedMs });
     return isAccepted;
   }
 
