@@ -13,7 +13,7 @@ import { programName, siteError } from '../advice.ts';
 import { readSamples, readSite } from '../open-site.ts';
 import { SITE_PLUGINS } from '../plugin/companion-plugin.ts';
 import { columns, printable } from '../table.ts';
-import { type Check, type CheckContext, type CheckRow, type Finding, type FindingState, ok } from './checks.ts';
+import { type Check, type CheckContext, type CheckRow, type Finding, type FindingState, ok, warn } from './checks.ts';
 import { openPayloadChecks } from './payload.ts';
 import { checkAccount, checkFields, checkLists, checkSeries, checkSite } from './reads.ts';
 import { checkSources } from './sources.ts';
@@ -48,15 +48,20 @@ export async function check(
   print: (text: string) => void = (text) => void process.stdout.write(text),
   wait: Wait = sleep,
 ): Promise<number> {
-  const config = loadConfig({ file, env: process.env });
-  const rows =
+  const unknownVariables: Finding[] = [];
+  const warnOf = (message: string) => void unknownVariables.push(warn('variables', message, VARIABLES_ADVICE));
+  const config = loadConfig({ file, env: process.env, warn: warnOf });
+  const checked =
     config.upstream.url === undefined ? await checkSourcesAlone(config) : await checkAll(config, file, write, wait);
+  const rows = [...inArea('settings', unknownVariables), ...checked];
   const count = (state: FindingState): number => rows.filter((row) => row.state === state).length;
   const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') };
   if (json) print(`${JSON.stringify({ ok: counts.fail === 0, counts, rows }, null, 2)}\n`);
   else print(`${tableLines(rows).join('\n')}\n\n${counts.ok} ok, ${counts.warn} warn, ${counts.fail} fail\n`);
   return counts.fail > 0 ? 1 : 0;
 }
+
+const VARIABLES_ADVICE = 'Correct their names, or remove them: docs/configuration.md lists every variable.';
 
 const inArea = (area: string, findings: readonly Finding[]): CheckRow[] =>
   findings.map((finding) => ({ area, ...finding }));

@@ -75,4 +75,15 @@ describe('the advice of check', () => {
     await new Promise((done) => gateway.close(done));
     expect(await webhooks()).to.include({ state: 'ok' });
   });
+
+  it('variables: followed, none is ignored', async () => {
+    const settings = async () => (await rowsOf(normal(), await freePort())).filter(({ area }) => area === 'settings');
+    process.env.CALENDAR_PROT = '3000';
+    try {
+      expect((await settings())[0]).to.include({ state: 'warn', name: 'variables' });
+    } finally {
+      delete process.env.CALENDAR_PROT;
+    }
+    expect(await settings()).to.deep.equal([]);
+  });
 });
