@@ -121,3 +121,12 @@ export function unsupportedPlugins({ types, plugins = [], namespaces }: ProbedSi
     signs.some((each) => shown.has(each)) ? [title] : [],
   );
 }
+
+/**
+ * Names of event plugins that no mapping knows, such as `eventprime-event-calendar-management`: their folders, or, for
+ * an account that may not see folders, the namespaces of their routes.
+ */
+export const unknownEventPlugins = ({ plugins, namespaces }: ProbedSite): string[] =>
+  (plugins ?? namespaces).filter((name) => /(^|[-_/])(event|calend|kalend)/i.test(name) && !OWN_ROUTES.test(name));
+
+const OWN_ROUTES = /^calendar-gateway\b/;

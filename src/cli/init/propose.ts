@@ -16,6 +16,7 @@ import {
   OWN_TYPES_PRESET,
   type PresetMatch,
   showsAllKeys,
+  unknownEventPlugins,
   unsupportedPlugins,
 } from './presets.ts';
 import { fieldAt, type ProbedSite, type ProbedType, type SiteField, typeAt } from './site.ts';
@@ -57,7 +58,7 @@ const HIDDEN_EVENTS =
  *     a preset fits (`fittingPreset`)                 the preset
  *     a type (that of --event-type) has a start       a mapping made for the type
  *     a type looks like events, or is named           undefined: only the operator can tell
- *     an unsupported plugin                           undefined
+ *     an unsupported plugin, or one named `my-events` undefined
  *     none of these                                   the companion plugin's own types
  *
  * Throws `ConfigError` if a collection, field or mapping that the operator named does not fit the site.
@@ -83,7 +84,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
     ? presetProposal(preset, site, decisions, notes)
     : type && generatedProposal(type, site, decisions, eventTypes, notes);
   if (proposal) return proposal;
-  const mayHaveEvents = eventTypes.length + unsupported.length > 0;
+  const mayHaveEvents = eventTypes.length + unsupported.length + unknownEventPlugins(site).length > 0;
   return mayHaveEvents || eventType !== undefined ? undefined : proposeOwnTypes(site);
 }
 

@@ -4,7 +4,7 @@ import { collectionName, type KindSpec } from '../../mapping/mapping-file.ts';
 import { KINDS } from '../../model/records.ts';
 import { formatSample, readPathsOf } from '../open-site.ts';
 import { columns, pluralized } from '../table.ts';
-import { fieldEvidence, OWN_TYPES_PRESET, unsupportedPlugins } from './presets.ts';
+import { fieldEvidence, OWN_TYPES_PRESET, unknownEventPlugins, unsupportedPlugins } from './presets.ts';
 import { findEventTypes, OTHER_EVENTS, type Proposal } from './propose.ts';
 import { type ProbedSite, type ProbedType, type SiteField, typeAt } from './site.ts';
 
@@ -77,15 +77,25 @@ function describeCollection(site: ProbedSite, base: string): string {
  *   gigs                      a type `gigs` without dates                  what gigs shows, and how to name a date
  *   none                      My Calendar, which the gateway cannot read   that its events cannot be served
  *   none                      a type `gigs` without dates                  as in the first row
+ *   none                      eventprime, unknown here                     that the events may be there
  */
 export function whyNothingLines(site: ProbedSite, wanted: string | undefined): string[] {
   // `propose` has thrown if the site has no such type.
   if (wanted !== undefined) return [...withoutDates(typeAt(site, wanted)!), OWN_TYPES];
-  const reasons = unsupportedPlugins(site).map(
-    (title) =>
-      `This site has its events in ${title}. The gateway cannot serve them: their dates are in database tables of ` +
-      'its own, which no route of the REST API lists by their changes.',
-  );
+  const types = findEventTypes(site);
+  const plugins = unsupportedPlugins(site);
+  const unknown = plugins.length + types.length > 0 ? [] : unknownEventPlugins(site);
+  const reasons = [
+    ...plugins.map(
+      (title) =>
+        `This site has its events in ${title}. The gateway cannot serve them: their dates are in database tables of ` +
+        'its own, which no route of the REST API lists by their changes.',
+    ),
+    ...unknown.map(
+      (name) =>
+        `This site may have its events in ${name}. The gateway cannot serve them: the REST API shows none with a date.`,
+    ),
+  ];
   if (reasons.length > 0)
     return [
       ...reasons,
@@ -93,7 +103,7 @@ export function whyNothingLines(site: ProbedSite, wanted: string | undefined): s
         'for one that comes with the gateway.',
       OWN_TYPES,
     ];
-  return [...findEventTypes(site).flatMap(withoutDates), OWN_TYPES];
+  return [...types.flatMap(withoutDates), OWN_TYPES];
 }
 
 function withoutDates({ base, total, fields: all, termBases }: ProbedType): string[] {

@@ -140,7 +140,7 @@ describe('init', () => {
     }
   });
 
-  it('notes for a site without events that a plugin may hide them', async () => {
+  it('notes for a site without events that a plugin may hide them, unless the plugins are known', async () => {
     await openSite({ ...gigs(), type: 'page', base: 'pages', label: 'Pages', meta: {}, records: [] });
     expect(await init(options({ yes: true }), print)).to.equal(0);
     expect(output().replace(/\s+/g, ' ')).to.match(/note: Some event plugins.* --mapping/);
@@ -269,6 +269,15 @@ describe('init', () => {
       const [, mapping = ''] = /add --mapping (\S+)$/m.exec(output()) ?? [];
       expect(await init(options({ yes: true, mapping }), print)).to.equal(0);
     });
+
+  it('refuses a site whose event plugin nobody knows here, by its routes, and takes other types if it is told to', async () => {
+    site = await startFakeSite({ types: [], namespaces: ['prevent-abuse/v1', 'calendar-gateway/v1', 'eventprime/v1'] });
+    expect(await init(options({ yes: true }), print)).to.equal(1);
+    expect(output()).to.match(/may have its events in eventprime\/v1\. The gateway cannot\s+serve/);
+    expect(output()).to.not.match(/events in (prevent|calendar-gateway)/);
+    expect(existsSync(out())).to.equal(false);
+    expect(await init(options({ yes: true, mapping: 'wordpress-meta' }), print)).to.equal(0);
+  });
 
   it('serves other events of a site with an unsupported plugin, and says what is missing', async () => {
     await openSite(gigs('25'), { namespaces: ['my-calendar/v1'] });
