@@ -23,7 +23,9 @@ export function parseOptions<T extends Options>(args: string[], options: T, allo
   try {
     return parseArgs({ args, options, allowPositionals });
   } catch (error) {
-    throw new ConfigError('command line', (error as Error).message, 'Try --help.');
+    // After the first sentence Node advises on positional arguments, which most of these commands do not have.
+    const [reason = ''] = String(error instanceof Error ? error.message : error).split('. ');
+    throw new ConfigError('command line', reason, 'Try --help.');
   }
 }
 
