@@ -92,7 +92,7 @@ export function inferFields(
 const NUMERIC_FIELDS: ReadonlySet<string> = new Set(['cost', 'zip', 'phone']);
 
 /** Where a text is that the site stores as a number; undefined for another field. */
-function numberLocation(field: string, { path, values, type }: SiteField): FieldSpec | undefined {
+export function numberLocation(field: string, { path, values, type }: SiteField): FieldSpec | undefined {
   if (!NUMERIC_FIELDS.has(field)) return undefined;
   const isNumber =
     /number|integer/.test(type ?? '') || (values.length > 0 && values.every((value) => typeof value === 'number'));

@@ -6,6 +6,7 @@ import { collectionName, type FieldSpec, type KindSpec, type MappingFile } from 
 import { metaKeys } from '../../mapping/meta-keys.ts';
 import { KINDS } from '../../model/records.ts';
 import { formatSample, isBlank, listPath, readPathsOf, valueAtPath } from '../open-site.ts';
+import { numberLocation } from './infer.ts';
 import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
 /**
@@ -64,7 +65,17 @@ function matchPreset(name: string, site: ProbedSite) {
 function isShown(site: ProbedSite, spec: KindSpec): boolean {
   const type = typeAt(site, spec.posts);
   if (!type) return hasCollection(site, collectionName(spec));
-  return Object.values(spec.fields ?? {}).every((field) => hasField(type, field));
+  return Object.entries(spec.fields ?? {}).every(([name, field]) => {
+    const whereWritten = typeof field === 'string' ? [] : [field.write ?? []].flat();
+    const hasAll = hasField(type, field) && whereWritten.every((each) => hasField(type, each));
+    return hasAll && !isTextOfNumber(type, name, field);
+  });
+}
+
+/** Such as `"cost": "meta.fee"` of a site with numbers in `meta.fee`, which refuses the gateway's text. */
+function isTextOfNumber({ fields }: ProbedType, name: string, field: string | FieldSpec): boolean {
+  const siteField = fields.find(({ path }) => path === field);
+  return siteField !== undefined && numberLocation(name, siteField) !== undefined;
 }
 
 /** What every post of WordPress has. */
