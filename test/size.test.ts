@@ -10,20 +10,27 @@ const SRC = join(import.meta.dirname, '../src');
 const CEILINGS = {
   'cli/': 3800,
   'calendar/': 4400,
-  // 700 of them for the pages in six languages.
-  'http/': 4700,
+  // A hundred of them for what the files of the landing page gained by its additions.
+  'http/': 4100,
   'cms/': 3300,
   'store/': 2100,
   'sync/': 2300,
   'mapping/': 2700,
   'cluster/': 500,
   'interface/': 2300,
-  // 700 as above, and 400 for the state and the currency of events.
-  '': 29_100,
+  '': 28_000,
 } as const;
 
-/** What was added, each a folder or a file of its own; other calendars as sources of events are in several rooms. */
+/** What was added, each a folder or a file of its own. Other calendars as sources of events are in several rooms. */
 const ADDITIONS = {
+  'model/event-state.ts': 40,
+  'text/cost.ts': 250,
+  'text/currencies.ts': 40,
+  'http/pages/calendar-links.ts': 65,
+  'http/pages/error-pages.ts': 45,
+  'http/pages/json-ld-template.ts': 110,
+  'http/pages/language.ts': 110,
+  'http/pages/search-engines.ts': 30,
   'http/mcp/': 400,
   'push/': 300,
   'cms/sources/': 1100,

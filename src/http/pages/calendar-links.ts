@@ -5,6 +5,8 @@ import { textLine } from '../../text/html.ts';
 import { wholeDays } from '../../time/wall-time.ts';
 import { addDays } from './dates.ts';
 import type { LandingQuery } from './landing-query.ts';
+import type { Texts } from './language.ts';
+import { type Html, html } from './page-template.ts';
 import type { PublicEvent } from './read-events.ts';
 
 /**
@@ -22,15 +24,21 @@ const linkTo = (name: string, address: string, params: Record<string, string>) =
 
 const GOOGLE = 'https://calendar.google.com/calendar/render';
 
-/** Links to subscribe to a calendar file. `webcal:` makes calendar apps subscribe instead of import. */
-export function subscribeLinks(fileUrl: string, name: string) {
+/** The part of the page to subscribe to a calendar file. `webcal:` makes calendar apps subscribe instead of import. */
+export function subscription(fileUrl: string, calendarName: string, texts: Texts): Html {
   const url = fileUrl.replace(/^https?:/, 'webcal:');
-  const subscription = { path: '/calendar/action/compose', rru: 'addsubscription', url, name };
-  return [
+  const outlook = { path: '/calendar/action/compose', rru: 'addsubscription', url, name: calendarName };
+  const links = [
     linkTo('Google Calendar', GOOGLE, { cid: url }),
-    linkTo('Outlook.com', 'https://outlook.live.com/owa', subscription),
-    linkTo('Microsoft 365', 'https://outlook.office.com/owa', subscription),
+    linkTo('Outlook.com', 'https://outlook.live.com/owa', outlook),
+    linkTo('Microsoft 365', 'https://outlook.office.com/owa', outlook),
   ];
+  return html`<div class="subscribe">
+<p><a class="button" href="${url}">${texts.subscribe}</a>
+${links.map(({ name, url: address }) => html`<a class="button" href="${address}">${name}</a>\n`)}</p>
+<p>${texts.subscribeHint}</p>
+<label>${texts.feedAddress}<input readonly value="${fileUrl}"></label>
+</div>`;
 }
 
 /** Links that open the form for a new event with this one; none for an event without a date. */

@@ -2,7 +2,7 @@
 
 import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
-import { subscribeLinks } from './calendar-links.ts';
+import { subscription } from './calendar-links.ts';
 import { shiftMonth, spanOf } from './dates.ts';
 import { hrefOf, type LandingQuery, VIEWS, type View, viewOf } from './landing-query.ts';
 import { fill, type Language } from './language.ts';
@@ -106,18 +106,8 @@ ${viewLinks(page)}
 ${searchLink(page)}
 ${nextLink(page)}
 ${parts.map(({ view, content }) => html`<div class="in-${view} ${view}">${content}</div>\n`)}
-${subscription(page)}
+${subscription(page.calendarFile, page.calendarName, texts)}
 </section>`;
-}
-
-function subscription({ calendarFile, calendarName, language: { texts } }: EventsPage): Html {
-  const links = subscribeLinks(calendarFile, calendarName);
-  return html`<div class="subscribe">
-<p><a class="button" href="${calendarFile.replace(/^https?:/, 'webcal:')}">${texts.subscribe}</a>
-${links.map(({ name: program, url }) => html`<a class="button" href="${url}">${program}</a>\n`)}</p>
-<p>${texts.subscribeHint}</p>
-<label>${texts.feedAddress}<input readonly value="${calendarFile}"></label>
-</div>`;
 }
 
 /** From a search of what is to come to one of what is past, and back. */

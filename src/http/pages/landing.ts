@@ -20,6 +20,7 @@ import { fill } from './language.ts';
 import { monthRange } from './month-template.ts';
 import { type Brand, Html, html } from './page-template.ts';
 import { type DayRange, EventReader, type FilterOptions, type PublicEvent } from './read-events.ts';
+import { metadata, sitemap } from './search-engines.ts';
 
 export interface LandingOptions {
   config: Config['pages'];
@@ -99,9 +100,7 @@ export class Landing {
     const { replicaVersion, today } = this.#options;
     const render = async (reader: EventReader): Promise<Html> => {
       const { events } = await reader.many({ first: today() }, {}, MAX_SITEMAP_EVENTS);
-      const urls = [this.#urlOf({}), ...events.map(({ id }) => this.#urlOf({ event: id }))];
-      return html`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
-${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
+      return sitemap([this.#urlOf({}), ...events.map(({ id }) => this.#urlOf({ event: id }))]);
     };
     const key = `sitemap ${replicaVersion()} ${today()}`;
     return (await this.#pages.fetch(key, { context: { render, charge, extension: '.xml' } }))!;
@@ -184,19 +183,6 @@ ${jsonLdScript([event], () => shareUrl, this.#isCurrencyKnown())}`;
     return `${this.#options.publicUrl}/${queryText({ filters: {}, ...query })}`;
   }
 }
-
-type Preview = Record<'title' | 'description' | 'url', string> & { image?: string | undefined };
-
-/** For search engines, and for previews of links (Open Graph). */
-const metadata = ({ name }: Brand, { title, description, url, image }: Preview): Html =>
-  html`<link rel="canonical" href="${url}">
-<meta name="description" content="${description}">
-<meta property="og:type" content="website">
-<meta property="og:site_name" content="${name}">
-<meta property="og:title" content="${title}">
-<meta property="og:description" content="${description}">
-<meta property="og:url" content="${url}">
-${image && html`<meta property="og:image" content="${image}">`}`;
 
 /** The first event after the last day. A list without a last day has every later event: none is next. */
 async function nextEvent(reader: EventReader, lastDay: string | undefined, { filters }: LandingQuery) {

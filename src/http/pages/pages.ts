@@ -7,11 +7,12 @@ import { decodeEntities } from '../../text/html.ts';
 import { type Freshness, publicCacheControl } from '../headers.ts';
 import type { Context } from '../state.ts';
 import { type Assets, asset, assetUrl, readAssets, sendAsset } from './assets.ts';
+import { errorPage } from './error-pages.ts';
 import { Landing, type LandingOptions } from './landing.ts';
-import { type LandingQuery, parseLandingQuery } from './landing-query.ts';
-import { backLink, landingPage } from './landing-template.ts';
-import { fill, type Language, languageOf, preferredTag, type Texts } from './language.ts';
-import { type Brand, type Html, html, pageFrame } from './page-template.ts';
+import { parseLandingQuery } from './landing-query.ts';
+import { type Language, languageOf, preferredTag } from './language.ts';
+import { type Brand, html, pageFrame } from './page-template.ts';
+import { robotsTxt } from './search-engines.ts';
 import type { Pages } from './serve.ts';
 
 export interface PagesOptions extends LandingOptions {
@@ -62,9 +63,7 @@ function createLandingPages(options: PagesOptions, assets: Assets) {
   const { config, freshness, charge, publicUrl } = options;
   const landing = new Landing(options);
   const cacheControl = publicCacheControl(freshness);
-  // Search engines read the page, and the events that `sitemap.xml` names: every month links to another one.
-  const rules = ['User-agent: *', 'Disallow: /*?', 'Allow: /?event=', 'Allow: /-/assets/'];
-  const robots = asset('.txt', [...rules, '', `Sitemap: ${publicUrl}/sitemap.xml`, ''].join('\n'));
+  const robots = asset('.txt', robotsTxt(publicUrl));
   const brandForVisitor = (ctx: Context, root?: string): Brand => {
     // No cache may give one visitor the page in the language of another.
     if (config.locale === undefined) ctx.vary('Accept-Language');
@@ -92,22 +91,6 @@ function createLandingPages(options: PagesOptions, assets: Assets) {
     await sendAsset(ctx, page, 'no-store', error.status);
   }
   return { handlers, explain };
-}
-
-/** For an address without a page, or an error of one. A browser asks again for a page that may come soon (503). */
-function errorPage(brand: Brand, query: LandingQuery, error: ApiResponse): Html {
-  const [title, message] = describeError(error, brand.language.texts);
-  const content = html`${backLink(brand, query)}<h1>${title}</h1>
-<p class="empty"${error.status === 503 && html` id="waiting"`}>${message}</p>`;
-  return landingPage({ brand, query, title: `${title} – ${brand.name}`, head: html``, content });
-}
-
-function describeError({ status, body }: ApiResponse, texts: Texts): [title: string, message: string] {
-  const { code, data } = body as { code: string; data?: { percent?: number } };
-  if (code === 'calendar_not_ready') return [texts.events, fill(texts.syncing, { percent: String(data?.percent) })];
-  if (code === 'event-password-protected') return [texts.protectedEvent, texts.protectedEventText];
-  if (code === 'rest-event-not-found') return [texts.eventNotFound, texts.eventNotFoundText];
-  return status === 404 ? [texts.pageNotFound, texts.pageNotFoundText] : [texts.error, texts.errorText];
 }
 
 /**

@@ -9,8 +9,9 @@ import { request } from 'undici';
 import { DEFAULTS } from '../../../src/config-schema.ts';
 import { ApiError } from '../../../src/errors.ts';
 import { errorHandler } from '../../../src/http/error-handler.ts';
+import { errorPages } from '../../../src/http/pages/error-pages.ts';
 import { type PagesOptions, pages } from '../../../src/http/pages/pages.ts';
-import { errorPages, servePages } from '../../../src/http/pages/serve.ts';
+import { servePages } from '../../../src/http/pages/serve.ts';
 import { accessLog, type State } from '../../../src/http/state.ts';
 import { until } from '../../until.ts';
 
