@@ -67,6 +67,7 @@ const MAX_REDIRECTS = 3;
 /**
  * Creates a client for one origin. The first call opens the first connection. `request` waits for a connection, `send`
  * follows redirects, `requestWithRetries` repeats a read that failed, `attempt` makes one HTTP exchange.
+ * One long function: they share the pool, the limits and the circuit breakers, and `request` alone is for callers.
  */
 export function createCmsClient({ url, observe, dispatcher, ...options }: CmsClientOptions) {
   const { origin } = new URL(url);

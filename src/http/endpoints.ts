@@ -150,7 +150,7 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
   };
 }
 
-/** One function of 79 lines: its parts share services, keys and limits. As a class each of them would say `this`. */
+/** One long function: its parts share services, keys and limits, and call each other in the order of the table. */
 function createEndpointRunner({ services, idempotency, limits }: RouteOptions) {
   /**
    * Runs a request's operation, and a create once per key. What refuses a request first, in this order:

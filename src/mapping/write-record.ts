@@ -31,6 +31,8 @@ type Values = Readonly<Record<string, unknown>>;
  *
  *   changed       { title: 'Fair', start: '2027-05-01 19:00:00', cost: '' }
  *   CMS request   { "title": "Fair", "meta": { "start": "2027-05-01 19:00:00", "fee": "" } }
+ *
+ * One long function: its parts share the compiled fields of the kind.
  */
 export function createWriter(
   fields: readonly CompiledField[],

@@ -30,6 +30,7 @@ type Collections = Pick<
 /** Terms whose names contain that of a new one. */
 const MAX_SIMILAR = 1000;
 
+/** One long function: the operations of the port share the calls, the site and its accounts, and call each other. */
 export function createCollections(call: RestCall, site: PayloadSite, accounts: Accounts): Collections {
   const { ids, media, siteUrl, recordQuery, nowMs } = site;
   const collectionNameOf = (spec: CollectionSpec) => (spec === MEDIA ? media : spec.collection);

@@ -21,7 +21,10 @@ type Collections = Pick<
 /** The error for a page after the last one; for terms WordPress sends an empty list instead. */
 const PAGE_PAST_END = 'rest_post_invalid_page_number';
 
-/** Calls to the collections of `wp/v2`, named by their `rest_base`. */
+/**
+ * Calls to the collections of `wp/v2`, named by their `rest_base`. One long function: an object with one short method
+ * for each operation of the port, as Payload has it.
+ */
 export function createCollections(call: RestCall): Collections {
   const remove = async (spec: CollectionSpec, id: number, query: Query, options: CallOptions): Promise<CmsRecord> =>
     writtenRecordOf(await call('DELETE', routeOf(spec, id), { query }, options));
