@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config-schema.ts';
 import { ConfigError } from '../errors.ts';
 import { type ConnectionOptions, Connections } from './connections.ts';
@@ -23,6 +24,12 @@ export interface ServerOptions extends ConnectionOptions, Pick<Config['limits'],
 const MAX_CHECK_INTERVAL_MS = 1000;
 /** A connection without a byte in either direction is closed after this many times `requestTimeoutMs`: 120 s. */
 const STALL_FACTOR = 4;
+
+/**
+ * Turns of the event loop between the decision to close and the end of listening. Node accepts one connection in a turn
+ * and reads its request in a later one; the connections that have arrived by then and wait would be reset.
+ */
+const ARRIVAL_TURNS = 200;
 
 /** Starts listening. Throws `ConfigError` if the port cannot be opened. */
 export async function openServer(listener: RequestListener, options: ServerOptions) {
@@ -53,6 +60,7 @@ export async function openServer(listener: RequestListener, options: ServerOptio
     /** The open port; differs from the configured one only if that is 0. */
     port: (server.address() as AddressInfo).port,
     async close(): Promise<void> {
+      for (let turn = 0; turn < ARRIVAL_TURNS; turn += 1) await nextTurn();
       const closed = once(server, 'close');
       connections.drain();
       const timeout = setTimeout(() => server.closeAllConnections(), options.drainMs);

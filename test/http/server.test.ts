@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { Agent, type RequestListener, type ServerResponse, request as send } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { openServer, type ServerOptions } from '../../src/http/server.ts';
@@ -200,5 +201,14 @@ describe('graceful shutdown', () => {
     pending[0]!();
     expect(await held).to.match(/^held/);
     await closed;
+  });
+
+  it('answers requests that arrive at the same time', async () => {
+    const sockets = Array.from({ length: 20 }, () => connect(port.port, '127.0.0.1'));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    for (const socket of sockets) socket.write(`GET /quick HTTP/1.1\r\n${HOST}`);
+    const texts = sockets.map((socket) => text(socket).catch(() => 'broken off'));
+    await port.close();
+    for (const each of await Promise.all(texts)) expect(each).to.match(/^HTTP\/1\.1 200 [\s\S]*quick$/);
   });
 });

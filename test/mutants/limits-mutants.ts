@@ -148,6 +148,13 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       replacement: 'maxHeaderSize: _1.headerBytes,\n    insecureHTTPParser: true,',
       title: 'rejects',
     },
+    'shutdown answers requests that have arrived': {
+      function: 'openServer.close',
+      code: '_1 < ARRIVAL_TURNS',
+      replacement: 'turn < 0',
+      test: 'test/http/server.test.ts',
+      title: 'answers requests that arrive at the same time',
+    },
     'shutdown waits for requests in flight': {
       function: 'openServer.close',
       code: 'await _1;',
