@@ -93,7 +93,8 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
     'root certificate in NODE_EXTRA_CA_CERTS=FILE.',
   'login-required': () =>
     'Give a service account, with an application password of that user (wp-admin > Users > Profile): ' +
-    'CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD, or of init --user NAME --password-file FILE.',
+    'CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD, or of init --user NAME --password-file FILE. After init ' +
+    'they are in secrets.env: set -a; . calendar-gateway/secrets.env; set +a',
   'wrong-account': ({ cms }) => CMS_FACTS[cms].wrongAccount,
 };
 
