@@ -10,8 +10,9 @@ const SRC = join(import.meta.dirname, '../src');
 const CEILINGS = {
   'cli/': 3800,
   'calendar/': 4400,
-  // A hundred of them for what the files of the landing page gained by its additions.
-  'http/': 4100,
+  // 150 of them for what files that were there gained by additions: the legend of a month, the search of past events, the
+  // map of the site, lists with some properties, the names of unknown parameters, dry runs.
+  'http/': 4150,
   'cms/': 3300,
   'store/': 2100,
   'sync/': 2300,

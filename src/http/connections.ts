@@ -11,8 +11,11 @@ export interface ConnectionOptions {
   isProxy?: ((address: string) => boolean) | undefined;
 }
 
+/** The most that a network may have left to receive: who asks for large lists and reads none gets no more. */
+const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
+
 /**
- * Passes requests to the listener, and counts the responses that are not sent yet. `server.close()` alone would cut off
+ * Passes requests to the listener, and knows the responses that are not sent yet. `server.close()` alone would cut off
  * responses that have ended but not left the socket.
  */
 export class Connections {
@@ -20,7 +23,8 @@ export class Connections {
   readonly #listener: RequestListener;
   readonly #isProxy: (address: string) => boolean;
   readonly #slots: SharedSlots;
-  #unsentResponses = 0;
+  /** The responses that are not sent yet, each with its network. */
+  readonly #unsent = new Map<ServerResponse, string>();
   #isDraining = false;
 
   constructor(server: Server, listener: RequestListener, { sockets, isProxy = () => false }: ConnectionOptions) {
@@ -40,7 +44,8 @@ export class Connections {
     this.#isDraining = true;
     this.#server.closeIdleConnections = () => {};
     this.#server.close();
-    if (this.#unsentResponses === 0) this.#server.closeAllConnections();
+    for (const res of this.#unsent.keys()) if (!res.headersSent) res.shouldKeepAlive = false;
+    this.#closeIfSent();
   }
 
   #accept(socket: Socket): void {
@@ -55,15 +60,35 @@ export class Connections {
   #onRequest(req: IncomingMessage, res: ServerResponse): void {
     // `#accept` has refused this connection: Node may still parse what it had read.
     if (req.socket.destroyed) return;
-    this.#unsentResponses += 1;
+    // No answer: the response before it closes the connection, and the client repeats this request on another.
+    if (this.#isDraining && !res.socket) return;
+    const { remoteAddress = '' } = req.socket;
+    const network = network48Of(remoteAddress);
+    const isTooMuch = this.#unsentBytesOf(network) > MAX_UNSENT_BYTES;
+    if (isTooMuch && !this.#isProxy(remoteAddress)) return void req.socket.destroy();
+    this.#unsent.set(res, network);
     res.once('close', () => {
-      this.#unsentResponses -= 1;
-      if (this.#isDraining && this.#unsentResponses === 0) this.#server.closeAllConnections();
+      this.#unsent.delete(res);
+      this.#closeIfSent();
     });
     if (this.#isDraining) res.shouldKeepAlive = false;
     // Node gives a response its socket when the earlier ones have been sent.
-    if (!res.socket) readNoFurther(req.socket, res);
+    if (!res.socket) {
+      readNoFurther(req.socket, res);
+      // Node 22 forgets it if the connection breaks before.
+      req.socket.once('close', () => res.closed || res.emit('close'));
+    }
     this.#listener(req, res);
+  }
+
+  #unsentBytesOf(network: string): number {
+    let bytes = 0;
+    for (const [res, of] of this.#unsent) if (of === network) bytes += res.writableLength;
+    return bytes;
+  }
+
+  #closeIfSent(): void {
+    if (this.#isDraining && this.#unsent.size === 0) this.#server.closeAllConnections();
   }
 }
 

@@ -21,12 +21,15 @@ export function trimCharactersEnd(text: string, characters: string): string {
 export const cutText = (text: string, maxLength: number): string =>
   text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '');
 
+/** Longer tags at the end of a cut text are not looked for: `Doors < 18:00` has a `<` that begins none. */
+const MAX_TAG = 4000;
+
 /** HTML of at most this length. A longer one ends with `…`, and not within a tag or a character. */
 export function cutHtml(html: string, maxLength: number): string {
   if (html.length <= maxLength) return html;
   const kept = cutText(html, maxLength - 1);
   const tag = kept.lastIndexOf('<');
-  const isInTag = tag > kept.lastIndexOf('>');
+  const isInTag = tag > kept.lastIndexOf('>') && tag > kept.length - MAX_TAG;
   return `${isInTag ? kept.slice(0, tag) : kept}…`;
 }
 

@@ -30,6 +30,35 @@ describe('a client that does not read', () => {
     socket.destroy();
     await port.close();
   });
+
+  it('gets no more responses while 64 MB wait for its network', async () => {
+    let asked = 0;
+    const listener: RequestListener = (_request, response) => {
+      asked += 1;
+      response.end(Buffer.alloc(LARGE));
+    };
+    const port = await openServer(listener, LIMITS);
+    const sockets: Socket[] = [];
+    const ask = (localAddress: string): Socket => {
+      const socket = connect({ port: port.port, host: '127.0.0.1', localAddress })
+        .on('error', () => {})
+        .pause();
+      socket.write(`GET / HTTP/1.1\r\n${HOST}`);
+      sockets.push(socket);
+      return socket;
+    };
+    for (let n = 1; n <= 3; n += 1) {
+      ask('127.0.0.2');
+      await until(() => asked === n, 'the server has the request');
+    }
+    // Closed without a response: a paused socket would not see its end.
+    await once(ask('127.0.0.2').resume(), 'close');
+    expect(asked).to.equal(3);
+    ask('127.0.0.3');
+    await until(() => asked === 4, 'the server has the request of another network');
+    for (const socket of sockets) socket.destroy();
+    await port.close();
+  });
 });
 
 describe('connections', () => {
@@ -200,6 +229,21 @@ describe('graceful shutdown', () => {
     expect(await get('/quick', agent)).to.equal('quick, close');
     pending[0]!();
     expect(await held).to.match(/^held/);
+    await closed;
+  });
+
+  it('carries out no request behind a response that closes the connection: its client repeats it', async () => {
+    const socket = connect(port.port, '127.0.0.1');
+    const received = text(socket);
+    socket.write(`GET /held HTTP/1.1\r\n${HOST}`);
+    await until(() => pending.length === 1, 'the first has arrived');
+    const closed = port.close();
+    await until(isRefused, 'the port is closed');
+    socket.write(`GET /held HTTP/1.1\r\n${HOST}`);
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    pending[0]!();
+    expect(await received).to.match(/^HTTP\/1\.1 200 [\s\S]*Connection: close[\s\S]*held$/);
+    expect(pending).to.have.length(1);
     await closed;
   });
 

@@ -182,13 +182,21 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'make room',
     },
     'number of pipelined requests': {
-      code: 'if (!_1.socket) readNoFurther(_2.socket, _1);',
+      code: 'readNoFurther(_1.socket, _2);',
       title: 'is the last of its connection',
     },
     'shutdown truncates no response': { code: 'this.#server.closeIdleConnections = () => {};' },
     'shutdown does not wait for idle keep-alive connections': {
-      code: 'if (this.#isDraining && this.#unsentResponses === 0) this.#server.closeAllConnections();',
+      code: 'if (this.#isDraining && this.#unsent.size === 0) this.#server.closeAllConnections();',
       title: 'does not wait for idle',
+    },
+    'bytes that a network has left to receive': {
+      code: 'if (_1 && !this.#isProxy(_2)) return void _3.socket.destroy();',
+      title: '64 MB',
+    },
+    'a response during the shutdown closes its connection': {
+      code: 'for (const _1 of this.#unsent.keys()) if (!_1.headersSent) _1.shouldKeepAlive = false;',
+      title: 'carries out no request',
     },
     'a request during the shutdown is the last of its connection': {
       code: 'if (this.#isDraining) _1.shouldKeepAlive = false;',
