@@ -2,6 +2,7 @@
 // circuit breaker, which keeps calls from a failing CMS.
 
 import {
+  type BulkheadPolicy,
   bulkhead,
   CircuitState,
   ConsecutiveBreaker,
@@ -37,33 +38,55 @@ export function createBulkheads(limits: Share, observe: Observe) {
     name,
     policy: bulkhead(share.connections, share.queue),
   }));
+  /** The accounts with calls in `callers`, by their header Authorization; `queue` as in `Share`. */
+  const accounts = new Map<string, { calls: number; queue: number; policy: BulkheadPolicy }>();
 
   const observeQueue = () =>
     observe({
       type: 'queue',
-      waiting: shares.reduce((all, { queue, policy }) => all + queue - policy.queueSlots, 0),
+      waiting: [...shares, ...accounts.values()].reduce((all, { queue, policy }) => all + queue - policy.queueSlots, 0),
       running: shares.reduce((all, { connections, policy }) => all + connections - policy.executionSlots, 0),
     });
+
+  /**
+   * Keeps a connection of `callers` free for other accounts: of three, one account uses two at most (of one, that one).
+   * Half a queue of the account's further calls waits here, more are `busy`. `run` then enters the queue of `callers`.
+   */
+  async function runForAccount<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
+    const half = Math.ceil(queue / 2);
+    const newPolicy = () => bulkhead(Math.max(1, connections - 1), half);
+    const own = accounts.get(account) ?? { calls: 0, queue: half, policy: newPolicy() };
+    accounts.set(account, own);
+    own.calls += 1;
+    try {
+      return await own.policy.execute(run);
+    } finally {
+      own.calls -= 1;
+      if (own.calls === 0) accounts.delete(account);
+    }
+  }
 
   return {
     /**
      * Runs the task as soon as its bulkhead has a connection, in the order of arrival.
      * @throws CmsUnavailable `busy`, immediately, when the bulkhead's queue is full; the signal's reason if it aborts
      */
-    async run<T>(name: BulkheadName, task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    async run<T>(name: BulkheadName, task: () => Promise<T>, signal: AbortSignal, credentials?: string): Promise<T> {
       signal.throwIfAborted();
-      const { policy } = shares.find((each) => each.name === name)!;
+      const share = shares.find((each) => each.name === name)!;
       let isWaiting = true;
       // Cockatiel would tell the caller of an aborted call only when its turn comes, perhaps seconds later.
       const aborted = Promise.withResolvers<never>();
       const rejectIfWaiting = () => isWaiting && aborted.reject(signal.reason);
       signal.addEventListener('abort', rejectIfWaiting);
       try {
-        const call = policy.execute(() => {
-          isWaiting = false;
-          observeQueue();
-          return task();
-        }, signal);
+        const execute = () =>
+          share.policy.execute(() => {
+            isWaiting = false;
+            observeQueue();
+            return task();
+          }, signal);
+        const call = name === 'callers' && credentials ? runForAccount(credentials, share, execute) : execute();
         observeQueue();
         return await Promise.race([call, aborted.promise]);
       } catch (error) {

@@ -159,7 +159,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
      * @throws CmsUnavailable for 429, any other 5xx, and no usable response; the reason of the caller's signal
      */
     async request(request: CmsRequest): Promise<CmsResponse> {
-      const { bulkhead = 'sync' } = request;
+      const { bulkhead = 'sync', credentials } = request;
       const deadline = new AbortController();
       const message = `The CMS gave no answer within ${limits.deadlineMs / 1000} s.`;
       const timer = setTimeout(() => deadline.abort(new CmsUnavailable('timeout', message)), limits.deadlineMs);
@@ -171,7 +171,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
         return send(request, signal);
       };
       try {
-        return await bulkheads.run(bulkhead, task, signal);
+        return await bulkheads.run(bulkhead, task, signal, credentials);
       } catch (error) {
         // `busy`, or the deadline passed in the queue. Other failures are observed for each attempt.
         if (!hasLeftQueue) observeFailure(request, error, startMs);

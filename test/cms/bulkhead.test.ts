@@ -61,6 +61,21 @@ describe('bulkheads', () => {
     expect(started).to.have.length(21);
   });
 
+  it('let the call of another account be the next, whatever one account sends', async () => {
+    const callAs = (account: string) => {
+      const task = () => {
+        started.push(account);
+        return new Promise<void>((end) => void finish.push(end));
+      };
+      return bulkheads.run('callers', task, signal, account).catch((error: unknown) => error);
+    };
+    const flood = Array.from({ length: 100 }, () => callAs('subscriber'));
+    void callAs('editor');
+    await settle();
+    expect(started).to.deep.equal(['subscriber', 'subscriber', 'editor']);
+    expect(await flood.at(-1)).to.include({ reason: 'busy' });
+  });
+
   it('release an aborted call, both queued and running', async () => {
     const client = new AbortController();
     calls(3, 'callers');
