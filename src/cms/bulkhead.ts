@@ -7,9 +7,11 @@ import {
   CircuitState,
   ConsecutiveBreaker,
   circuitBreaker,
+  ExponentialBackoff,
   handleWhen,
   isBrokenCircuitError,
   isBulkheadRejectedError,
+  noJitterGenerator,
 } from 'cockatiel';
 import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { Observe } from '../observability/observations.ts';
@@ -104,6 +106,8 @@ export function createBulkheads(limits: Share, observe: Observe) {
 
 type CircuitBreakerState = 'closed' | 'open' | 'half-open';
 
+const MAX_OPEN_MS = 60_000;
+
 const CONSECUTIVE_FAILURES = 5;
 
 /** Reasons that show a CMS which itself fails. A response that is malformed or too large shows one that works. */
@@ -112,11 +116,15 @@ const FAILURE_REASONS: ReadonlySet<UnavailableReason> = new Set(['refused', 'tim
 const isFailure = (error: unknown): boolean =>
   error instanceof CmsUnavailable && FAILURE_REASONS.has(error.reason) && (error.status ?? 500) >= 500;
 
-/** @param halfOpenAfterMs until an open breaker lets one call through, and after that call has failed the next */
+/** @param halfOpenAfterMs until an open breaker lets one call through; doubles if that call fails, up to a minute */
 export function createCircuitBreaker(halfOpenAfterMs: number, onStateChange: (state: CircuitBreakerState) => void) {
   const policy = circuitBreaker(handleWhen(isFailure), {
     breaker: new ConsecutiveBreaker(CONSECUTIVE_FAILURES),
-    halfOpenAfter: halfOpenAfterMs,
+    halfOpenAfter: new ExponentialBackoff({
+      initialDelay: halfOpenAfterMs,
+      maxDelay: MAX_OPEN_MS,
+      generator: noJitterGenerator,
+    }),
   });
   policy.onBreak(() => onStateChange('open'));
   policy.onHalfOpen(() => onStateChange('half-open'));
