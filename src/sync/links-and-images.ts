@@ -1,7 +1,7 @@
 // Keeps current what records refer to: images, and the tables by which events name venues and organizers without ids.
 
 import { type CmsRecord, type CollectionSpec, type Detail, MEDIA, plainCollection } from '../cms/port.ts';
-import { CmsUnavailable } from '../errors.ts';
+import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { imageOptions, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
@@ -18,8 +18,17 @@ import { listModified } from './list-modified.ts';
 
 /** Before more images than this are deleted, the gateway reads some of them one by one. */
 const MANY_IMAGES = 10;
-/** Polls in a row without the images that they asked for, until the polls leave these to the scan. */
-const MAX_FAILURES = 3;
+const NO_RESPONSE: ReadonlySet<UnavailableReason> = new Set(['refused', 'reset', 'timeout', 'busy', 'breaker-open']);
+
+/**
+ *   one of `NO_RESPONSE`                                  false
+ *   a status above 500, as of a proxy; or `retryAfterS`   false
+ *   any other, as 500, `not-json`, `too-large`            true: an image may cause it, and at each poll again
+ */
+function mayBeAboutImages(error: unknown): boolean {
+  if (!(error instanceof CmsUnavailable) || NO_RESPONSE.has(error.reason)) return false;
+  return (error.status === undefined || error.status <= 500) && error.retryAfterS === undefined;
+}
 
 /** Reads images by id. Stores those that the CMS has, and deletes the others. Resolves with the ids of the others. */
 export async function refreshImages(context: SyncContext, ids: readonly number[]): Promise<readonly number[]> {
@@ -88,7 +97,8 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   } catch (error) {
     media.failures += 1;
     // An image that the CMS cannot send must not fail every poll. So the polls give up `requested`: the scan reads it.
-    if (media.failures >= MAX_FAILURES) Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
+    const isGivenUp = mayBeAboutImages(error) || media.failures >= 3;
+    if (isGivenUp) Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
     else for (const id of requested) media.toRead.add(id);
     throw error;
   }
