@@ -3,7 +3,7 @@
 
 import { LIMITS } from '../../fixed-limits.ts';
 import { parseNumber } from '../../interface/value-types.ts';
-import { isObject, type JsonObject } from '../../model/json.ts';
+import { isObject } from '../../model/json.ts';
 import type { Codec, CodecDefinition } from '../field-accessor.ts';
 import { type Path, parsePathOrThrow, readAt, readInteger, readText, UnrepresentableValue } from '../paths.ts';
 
@@ -61,17 +61,27 @@ export const coordinate: CodecDefinition<never> = {
  */
 type IdsFormat = 'one' | 'list' | 'one-in-list' | 'rows' | 'csv' | 'objects' | { objects: string };
 
-/** Deeper lists would exhaust the stack. */
+/** Deeper lists and records would exhaust the stack. */
 const MAX_DEPTH = 100;
 /** As many as a client may send. Each becomes a row of the replica. */
 const MAX_IDS = LIMITS.limits.idsPerParameter;
 
-/** The ids in nested lists of ids and records, each once. `idPath` is the path of the id in a whole record. */
+/** Collects ids from nested lists and records, each once. `idPath` is the path of the id in a whole record. */
 function readIds(stored: unknown, idPath: Path | undefined): number[] {
-  const items = [stored].flat(MAX_DEPTH).flatMap((item) => (typeof item === 'string' ? item.split(',') : [item]));
-  const idOf = (record: JsonObject) => (idPath ? readAt(record, idPath) : (record.id ?? record.ID ?? record.term_id));
-  const ids = items.map((item) => readInteger(isObject(item) ? idOf(item) : item) ?? 0);
-  return [...new Set(ids.filter((id) => id > 0))].slice(0, MAX_IDS);
+  const ids = new Set<number>();
+  const collect = (value: unknown, depth: number): void => {
+    if (depth > MAX_DEPTH || ids.size >= MAX_IDS) return;
+    const inner = depth + 1;
+    if (Array.isArray(value)) for (const item of value) collect(item, inner);
+    else if (isObject(value)) collect(idPath ? readAt(value, idPath) : (value.id ?? value.ID ?? value.term_id), inner);
+    else if (typeof value === 'string' && value.includes(',')) collect(value.split(','), inner);
+    else {
+      const id = readInteger(value);
+      if (id !== undefined && id > 0) ids.add(id);
+    }
+  };
+  collect(stored, 0);
+  return [...ids];
 }
 
 export const ids: CodecDefinition<IdsFormat> = {
