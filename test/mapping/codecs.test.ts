@@ -80,6 +80,15 @@ describe('codec word', () => {
     }
   });
 
+  it('reads what it writes of two words whose forms differ in case alone', () => {
+    const forms = { cancelled: 'c', postponed: 'C' };
+    for (const [word, state] of Object.entries(forms)) {
+      const body = kind(forms).write({ eventStatus: word as 'cancelled' | 'postponed' }, { site });
+      expect(body).to.deep.equal({ meta: { state } });
+      expect(read(forms, body.meta as object)).to.equal(word);
+    }
+  });
+
   it('reads no word where nothing is stored, or a form that stands for none', () => {
     for (const meta of [{}, { state: 'undefined' }, { state: null }, { state: '' }, { state: 'sold out' }])
       expect(read({ cancelled: 1 }, meta), JSON.stringify(meta)).to.equal('');

@@ -58,8 +58,11 @@ export const word: CodecDefinition<Readonly<Record<string, string | number>>> = 
   metaType: (forms = {}) => ({ type: typeof Object.values(forms)[0] === 'number' ? 'integer' : 'string' }),
   create: (options, { field: { words = [] } }) => {
     const forms = new Map(options ? Object.entries(options) : words.map((each) => [each, each]));
+    const wordOf = (isForm: (form: unknown) => boolean) =>
+      words.find((each) => forms.has(each) && isForm(forms.get(each)));
     return {
-      read: (stored) => words.find((each) => forms.has(each) && comparable(forms.get(each)) === comparable(stored)),
+      // The exact form first: `c` may stand for `cancelled`, and `C` for `postponed`.
+      read: (stored) => wordOf((form) => form === stored) ?? wordOf((form) => comparable(form) === comparable(stored)),
       write: (value) => {
         const form = value === '' ? '' : forms.get(String(value));
         if (form === undefined)
