@@ -12,6 +12,7 @@ import type { Codec, FieldAccessor, WriteTarget } from './field-accessor.ts';
 import { type DatePartSpec, type FieldSpec, fieldSpecOf, type LocationSpec } from './mapping-file.ts';
 import {
   isWritablePath,
+  MAX_READ_CHARACTERS,
   MappingFieldError,
   type Path,
   parsePathOrThrow,
@@ -167,7 +168,10 @@ function parseStoredJson(text: unknown): unknown {
  */
 function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, value: unknown): void {
   // Not by `readAt`, which cuts a long text: what this writes would lack the rest.
-  const stored = parseStoredJson(valueIn(body, path) ?? valueIn(current, path));
+  const text = valueIn(body, path) ?? valueIn(current, path);
+  if (typeof text === 'string' && text.length > MAX_READ_CHARACTERS)
+    throw new UnrepresentableValue('the text that the CMS has here is too long to be changed');
+  const stored = parseStoredJson(text);
   if (jsonPath.some((_, index) => Array.isArray(readAt(stored, jsonPath.slice(0, index)))))
     throw new UnrepresentableValue('the CMS has a list here, in which nothing can be stored');
   const object: CmsRecord = isObject(stored) ? structuredClone(stored) : {};

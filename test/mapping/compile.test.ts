@@ -134,14 +134,18 @@ describe('a value inside a JSON text', () => {
 });
 
 describe('a JSON text that is longer than the gateway reads', () => {
-  it('keeps its other parts, wherever it would be cut', () => {
+  it('is refused, and not replaced, wherever it would be cut', () => {
     const kind = mappingWith({ cost: { at: 'meta.when', json: 'price' } }).kinds.event;
     const cutAt = 200_000;
-    for (const note of ['x'.repeat(cutAt), `${'x'.repeat(cutAt - 1000)}<${'y'.repeat(2000)}`]) {
-      const when = JSON.stringify({ note, price: '1' });
-      const body = kind.write({ cost: '5' }, { site, current: { meta: { when } } });
-      expect(body).to.deep.equal({ meta: { when: JSON.stringify({ note, price: '5' }) } });
-    }
+    const texts = [
+      JSON.stringify({ note: 'x'.repeat(cutAt), price: 1 }),
+      JSON.stringify({ note: `${'x'.repeat(cutAt - 1000)}<${'y'.repeat(2000)}`, price: 1 }),
+    ];
+    for (const when of texts)
+      expect(() => kind.write({ cost: '5' }, { site, current: { meta: { when } } })).to.throw(
+        ApiError,
+        'Invalid parameter(s): cost',
+      );
   });
 });
 
