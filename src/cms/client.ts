@@ -123,6 +123,8 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
       backoff: new ExponentialBackoff({ initialDelay: limits.retryDelayMs, generator: halfJitterGenerator }),
     });
     return retries.execute(async (retried) => {
+      // The call ended during the pause before a retry.
+      if (retried.attempt > 0) signal.throwIfAborted();
       const startMs = performance.now();
       try {
         return await breaker.run(() => attempt(request, httpRequest, retried.attempt + 1, signal));

@@ -36,12 +36,16 @@ function createTables(connection: DatabaseSync, identity: string): void {
   connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${REPLICA_FORMAT}; COMMIT;`);
 }
 
-/** Why this file is not a replica of this site; undefined if it is. Damage in it shows when a statement meets it. */
+/** Why this file is not a replica of this site that can be opened; undefined if it is. */
 function rejectionReason(connection: DatabaseSync, identity: string): string | undefined {
   if (pragma(connection, 'application_id') !== APPLICATION_ID) return 'it is not a replica';
   if (pragma(connection, 'user_version') !== REPLICA_FORMAT) return 'its tables have another version';
   const stored = connection.prepare("SELECT value FROM state WHERE key = 'identity'").get();
-  return stored?.value === identity ? undefined : 'it belongs to another site or mapping';
+  if (stored?.value !== identity) return 'it belongs to another site or mapping';
+  // `ChangeJournal` reads these tables when it is made. Damage in others shows when a statement meets it.
+  const checks = ['change_journal', 'journal_epoch'].map((table) => pragma(connection, `quick_check(${table})`));
+  const damage = checks.find((each) => each !== 'ok');
+  return damage === undefined ? undefined : `it is damaged: ${damage}`;
 }
 
 /** The files that belong to a database: itself, its write-ahead log, and the index of the log. */

@@ -35,6 +35,14 @@ describe('CMS client under load and failures', () => {
     });
   });
 
+  it('counts no failure of the CMS for a call that ends in the pause before a retry', async () => {
+    await fresh({ retries: 2, retryDelayMs: 60_000, deadlineMs: 100 });
+    fixture.cms.respond = (_request, response) => sendText(response, 500, '');
+    expect(await failure()).to.include({ reason: 'timeout' });
+    const failed = fixture.observed.flatMap((each) => (each.type === 'cms-failed' ? [each.reason] : []));
+    expect(failed).to.deep.equal(['status']);
+  });
+
   describe('the circuit breaker', () => {
     const states = () =>
       fixture.observed.flatMap((observation) => (observation.type === 'breaker' ? [observation.state] : []));

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -67,6 +67,19 @@ describe('the file of the replica', () => {
         const db = new DatabaseSync(file);
         db.exec('PRAGMA application_id = 1');
         db.close();
+      },
+    ],
+    [
+      'whose journal has an overwritten page',
+      /damaged/,
+      () => {
+        filled();
+        const db = new DatabaseSync(file);
+        const { page } = db.prepare("SELECT rootpage AS page FROM sqlite_schema WHERE name = 'journal_epoch'").get()!;
+        db.close();
+        const content = readFileSync(file);
+        content.fill(0xa5, (Number(page) - 1) * 4096, Number(page) * 4096);
+        writeFileSync(file, content);
       },
     ],
     [
