@@ -36,7 +36,7 @@ describe('CMS client under load and failures', () => {
   });
 
   it('counts no failure of the CMS for a call that ends in the pause before a retry', async () => {
-    await fresh({ retries: 2, retryDelayMs: 60_000, deadlineMs: 100 });
+    await fresh({ retries: 2, retryDelayMs: 400, deadlineMs: 100 });
     fixture.cms.respond = (_request, response) => sendText(response, 500, '');
     expect(await failure()).to.include({ reason: 'timeout' });
     const failed = fixture.observed.flatMap((each) => (each.type === 'cms-failed' ? [each.reason] : []));
