@@ -52,9 +52,7 @@ function matchPreset(name: string, site: ProbedSite) {
   // ACF and GatherPress show their fields themselves: there is nothing to open.
   if (!mapping.wordpress?.requiresCompanionPlugin) return undefined;
   const { plugins = [], namespaces = [] } = mapping.preset?.wordpress ?? {};
-  // EventON's folder is `eventON`.
-  const isOfPlugin = (folder: string) => plugins.some((beginning) => folder.toLowerCase().startsWith(beginning));
-  const active = site.plugins?.filter(isOfPlugin) ?? [];
+  const active = site.plugins?.filter((folder) => plugins.some((pattern) => isFolder(folder, pattern))) ?? [];
   const routes = namespaces.filter((each) => site.namespaces.includes(each));
   const evidence = [...active.map((folder) => `the plugin ${folder}`), ...signs, ...routes];
   if (evidence.length === 0) return undefined;
@@ -76,6 +74,12 @@ function isShown(site: ProbedSite, spec: KindSpec): boolean {
 function isTextOfNumber({ fields }: ProbedType, name: string, field: string | FieldSpec): boolean {
   const siteField = fields.find(({ path }) => path === field);
   return siteField !== undefined && numberLocation(name, siteField) !== undefined;
+}
+
+/** The folder of a plugin that is not on wordpress.org may have capitals, such as `eventON`. */
+function isFolder(folder: string, pattern: string): boolean {
+  const name = folder.toLowerCase();
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
 /** What every post of WordPress has. */
