@@ -10,7 +10,7 @@ import type { KindMapping } from '../../mapping/mapping.ts';
 import type { CmsName } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { programName, siteError } from '../advice.ts';
-import { readSamples, readSite } from '../open-site.ts';
+import { readSamples, readSite, type SiteSamples } from '../open-site.ts';
 import { SITE_PLUGINS } from '../plugin/companion-plugin.ts';
 import { columns, printable } from '../table.ts';
 import { type Check, type CheckContext, type CheckRow, type Finding, type FindingState, ok, warn } from './checks.ts';
@@ -80,13 +80,14 @@ async function checkAll(config: Config, file: string | undefined, write: boolean
   const webhooks = write ? await listenForWebhooks(config, pluginAdvice(), wait) : undefined;
   try {
     const site = await readSite(connection);
+    let samples: Promise<SiteSamples> | undefined;
     const context: CheckContext = {
       ...cmsChecks,
       config,
       mapping,
       kindMappings: Object.values(mapping.kinds) as KindMapping<Kind>[],
       site,
-      samples: await readSamples(connection, mapping, site),
+      samples: () => (samples ??= readSamples(connection, mapping, site)),
       pluginAdvice,
       write,
       webhooks,

@@ -38,8 +38,8 @@ export interface CheckContext extends CmsChecks {
   mapping: Mapping;
   kindMappings: readonly KindMapping<Kind>[];
   site: Site;
-  /** Some records of each kind. */
-  samples: SiteSamples;
+  /** Some records of each kind, read once. */
+  samples(): Promise<SiteSamples>;
   /** How to make the plugin of the site. `hasWebhooks`: with webhooks; by default if a secret is configured. */
   pluginAdvice(hasWebhooks?: boolean): string;
   /** Whether to write drafts (`--write`). */

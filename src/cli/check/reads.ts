@@ -107,7 +107,7 @@ export async function checkLists(context: CheckContext): Promise<Finding[]> {
 
 export async function checkSeries({ pluginAdvice, mapping, samples }: CheckContext): Promise<Finding[]> {
   if (!mapping.file.event.occurrences) return [];
-  const { event: sampled = [] } = samples.records;
+  const { event: sampled = [] } = (await samples()).records;
   const events = sampled.map(({ cmsRecord }) => cmsRecord);
   if (events.length === 0) return [];
   if (events.some((event) => event[OCCURRENCES_FIELD] === undefined)) {
@@ -182,7 +182,7 @@ export async function checkFields(context: CheckContext, kind: Kind): Promise<Fi
   if (!kindMapping) return [];
   const { cms, credentials } = context.connection;
   const info = await cms.collectionInfo(kindMapping, { credentials }).catch(ifRejected(() => undefined));
-  const sampled = context.samples.records[kind];
+  const sampled = (await context.samples()).records[kind];
   // Without records and a schema nothing tells of the kind's fields: `checkLists` says that the collection is missing.
   if (!info || (!sampled && !info.writableFields)) return [];
   const records = sampled ?? [];

@@ -16,11 +16,12 @@ export async function checkWrites(context: CheckContext): Promise<Finding[]> {
   if (!context.write) return [];
   const { credentials } = context.connection;
   if (credentials === undefined) return [fail('service', 'writing needs a service account', context.advice.account)];
+  const samples = await context.samples();
   // If the site lacks or refuses a collection, `checkLists` has said so.
-  const listed = context.kindMappings.filter(({ kind }) => context.samples.records[kind] !== undefined);
+  const listed = context.kindMappings.filter(({ kind }) => samples.records[kind] !== undefined);
   const findings: Finding[] = [];
   for (const kindMapping of listed)
-    findings.push(...(await tryKind({ ...context, ...context.samples, kindMapping, options: { credentials } })));
+    findings.push(...(await tryKind({ ...context, ...samples, kindMapping, options: { credentials } })));
   return findings;
 }
 

@@ -29,7 +29,7 @@ describe('check of lists', () => {
     const findings = (...events: object[]) =>
       checkSeries({
         mapping: { file: { event: { occurrences: true } } },
-        samples: { records: { event: events } },
+        samples: async () => ({ records: { event: events } }),
         pluginAdvice: () => 'gigs',
       } as unknown as CheckContext);
     expect(await findings(event(null), event([{}, {}]))).to.deep.equal([
