@@ -6,6 +6,7 @@ import { IdMap } from '../cms/id-map.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
 import { type Cms, type CmsRecord, type Credentials, type ListRequest, plainCollection } from '../cms/port.ts';
+import { settingsOf } from '../cms/wordpress/record-form.ts';
 import { createRestCall } from '../cms/wordpress/rest-api.ts';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { CmsRejected, ifRejected } from '../errors.ts';
@@ -81,14 +82,17 @@ const MAX_LINKED_RECORDS = 100;
 
 /**
  * Reads the newest events (`SAMPLE_SIZE`), and up to a hundred records of each other kind. With credentials it reads
- * drafts too, because a new site may have nothing else. Throws `CmsUnavailable`.
+ * drafts too, because a new site may have nothing else, and leaves out the trash alone. Throws `CmsUnavailable`.
  */
 export async function readSamples(connection: SiteConnection, mapping: Mapping, site: Site) {
   const { cms, credentials } = connection;
   const kindMappings = Object.values(mapping.kinds) as KindMapping<Kind>[];
-  const scope: ListRequest = credentials ? { view: 'editor', statuses: ANY_STATUS } : { view: 'public' };
   const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
   for (const kindMapping of kindMappings) {
+    // None in Payload: its mappings have no settings.
+    const { statuses: ofPlugins = [] } = settingsOf(kindMapping);
+    const statuses = [...ANY_STATUS, ...ofPlugins];
+    const scope = credentials === undefined ? ({ view: 'public' } as const) : ({ view: 'editor', statuses } as const);
     const limit = kindMapping.kind === 'event' ? SAMPLE_SIZE : MAX_LINKED_RECORDS;
     const page = cms.list(kindMapping, { ...scope, limit, detail: 'mapped' }, { credentials });
     const records = (await page.catch(ifRejected(() => undefined)))?.records;
