@@ -178,7 +178,7 @@ function reasonOf({ keyword, params, message = 'is invalid' }: ErrorObject): str
 }
 
 /** Checks what the schema of a single key cannot express. */
-function checkDependencies({ upstream, sources, push = [] }: Config): void {
+function checkDependencies({ upstream, listen, sources, push = [] }: Config): void {
   const { url, user, password, readAs } = upstream;
   const refuse = (isWrong: boolean, location: string, reason: string, remedy: string) => {
     if (isWrong) throw new ConfigError(location, reason, remedy);
@@ -213,6 +213,12 @@ function checkDependencies({ upstream, sources, push = [] }: Config): void {
     'push (CALENDAR_PUSH)',
     'has two receivers with one url, by which their positions are kept',
     'Name all kinds in one of them.',
+  );
+  refuse(
+    listen.port !== 0 && listen.port === listen.adminPort,
+    'listen.adminPort (CALENDAR_ADMIN_PORT)',
+    'is the same as listen.port',
+    'Choose another port.',
   );
 }
 
