@@ -96,7 +96,7 @@ async function proposeForPayload(url: string, { mapping: name, eventType, fields
       'of a Payload site are called (docs/mapping.md, Payload; check names what the site lacks)',
     '',
   ];
-  return { proposal: { preset: undefined, mapping, needsPlugin: false }, lines };
+  return { proposal: { preset: undefined, mapping, isSeenOnSite: false, needsPlugin: false }, lines };
 }
 
 type OutputFile = ReturnType<typeof outputFiles>[number];
@@ -212,9 +212,16 @@ function writeFiles(folder: string, files: readonly OutputFile[], force: boolean
   }
 }
 
-/** What to do next. Only a bundled mapping (`preset`) has the form of each field before the site shows its values. */
+/**
+ * What to do next. If the gateway needs the companion plugin, first:
+ *
+ *   the mapping is           isSeenOnSite   first
+ *   bundled                  true           install it: the mapping has the form of each field
+ *   of its own               true           install it, and run init again: forms are found by values
+ *   bundled                  false          install it, make an event, and run init again
+ */
 function nextStepLines(
-  { preset, mapping: { upstream: cms, event }, needsPlugin }: ChosenMapping,
+  { preset, isSeenOnSite, mapping: { upstream: cms, event }, needsPlugin }: ChosenMapping,
   out: string,
   files: readonly OutputFile[],
   hasAccount: boolean,
@@ -227,8 +234,9 @@ function nextStepLines(
   if (has(fileName)) {
     lines.push(`  put ${path(fileName)} ${place}`);
     if (needsPlugin) lines.push('  without it the gateway cannot read the events, or not all of their fields');
-    if (needsPlugin && preset === undefined)
-      lines.push('  with it, run the same init with --force: it sees the values then');
+    const andEvent = isSeenOnSite ? '' : ' and an event';
+    if (needsPlugin && (!isSeenOnSite || preset === undefined))
+      lines.push(`  with it${andEvent}, run the same init with --force: it sees the values then`);
   }
   const step = (command: string, rest = ''): string =>
     `  ${secrets}${programName()} ${command} --config ${path('config.json')}${rest}`;

@@ -28,6 +28,8 @@ export interface ChosenMapping {
   /** Name of the bundled mapping if it is used unchanged. */
   preset: string | undefined;
   mapping: MappingFile;
+  /** False: a bundled mapping, or a copy of Payload's, and nothing on the site tells that it has these collections. */
+  isSeenOnSite: boolean;
   /** Without the companion plugin the gateway cannot read all of this. */
   needsPlugin: boolean;
 }

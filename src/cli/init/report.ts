@@ -33,7 +33,7 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
   const notes = [
     ...(proposal.unmapped.length > 0 ? [unsureOf(mapping.event, proposal.unmapped)] : []),
     ...proposal.notes,
-    // Nobody can make an event of a type that the companion plugin has yet to register.
+    // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
     ...(hasNoEvents && !needsPlugin ? [NO_EVENT] : []),
   ];
   const rows = KINDS.flatMap((kind) => {

@@ -144,6 +144,7 @@ describe('init', () => {
     await openSite({ ...gigs(), type: 'page', base: 'pages', label: 'Pages', meta: {}, records: [] });
     expect(await init(options({ yes: true }), print)).to.equal(0);
     expect(output().replace(/\s+/g, ' ')).to.match(/note: Some event plugins.* --mapping/);
+    expect(output()).to.include('run the same init with --force');
   });
 
   it('writes a password of a file into one for its owner only, and one from the environment to no file', async () => {
