@@ -102,7 +102,7 @@ export function fieldEvidence(type: ProbedType | undefined, field: string | Fiel
   const values = shown.flatMap((each) => each.filter((value) => !isBlank(value)).slice(0, 1));
   const count = `${values.length} of the ${records.length} newest records`;
   if (values.length > 0) return `${count} have it, such as ${formatSample(values[0])}`;
-  return hasField(type, field) ? 'no record has a value yet' : 'not shown by the site yet';
+  return hasField(type, field) ? 'no record has a value yet' : 'shown once the companion plugin is installed';
 }
 
 /** Whether the site's schema has every `meta` key of the mapping. */

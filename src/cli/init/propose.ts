@@ -35,6 +35,8 @@ export interface ChosenMapping {
 }
 
 export interface Proposal extends ChosenMapping {
+  /** False: a bundled mapping, and nothing on the site tells that it has these collections. */
+  isSeenOnSite: boolean;
   /** What the mapping is, and why it was chosen. */
   summary: string;
   notes: string[];
@@ -156,6 +158,7 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
   return {
     preset: isUnchanged ? name : undefined,
     mapping: isUnchanged ? mapping : { ...mapping, name: `${name}-here` },
+    isSeenOnSite: true,
     needsPlugin: !showsDates || lacksKeys,
     summary: `${title}${isUnchanged ? '' : ', with settings of this site'}: ${preset.reason}`,
     notes: [...(note === undefined ? [] : [note]), ...notes],
@@ -190,6 +193,7 @@ function generatedProposal(
   return {
     preset: undefined,
     mapping,
+    isSeenOnSite: true,
     needsPlugin: !showsAllKeys(mapping, site),
     summary: `a mapping of its own for ${base}: the start is in ${dates.startField.path}`,
     notes,
@@ -278,5 +282,5 @@ function proposeUnseen(name: string, reason: string, notes: string[]): Proposal 
   const mapping = loadMapping(name).file;
   const needsPlugin = mapping.wordpress?.requiresCompanionPlugin === true;
   const summary = `${mapping.preset?.title ?? name}: ${reason}`;
-  return { preset: name, mapping, needsPlugin, summary, notes, assumed: [], unmapped: [] };
+  return { preset: name, mapping, isSeenOnSite: false, needsPlugin, summary, notes, assumed: [], unmapped: [] };
 }

@@ -28,7 +28,7 @@ export function siteLines({ url, name, timezone, account, plugins, types }: Prob
 
 /** The mapping, with what the site shows of each collection and field. */
 export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
-  const { summary, preset, mapping, needsPlugin } = proposal;
+  const { isSeenOnSite, summary, preset, mapping, needsPlugin } = proposal;
   const hasNoEvents = typeAt(site, collectionName(mapping.event))?.total === 0;
   const notes = [
     ...(proposal.unmapped.length > 0 ? [unsureOf(mapping.event, proposal.unmapped)] : []),
@@ -41,7 +41,7 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
     if (!spec) return [];
     // Undefined for terms, whose fields are those of every WordPress.
     const type = typeAt(site, spec.posts);
-    const fields = Object.entries(spec.fields ?? {});
+    const fields = isSeenOnSite ? Object.entries(spec.fields ?? {}) : [];
     return [
       [kind, collectionName(spec), describeCollection(site, collectionName(spec))],
       ...fields.map(([name, field]) => [`${kind}.${name}`, readPathsOf(field).join(' + '), fieldEvidence(type, field)]),

@@ -134,7 +134,7 @@ describe('a generated mapping', () => {
       ...{ start_date: 'meta.desde', end_date: 'meta.hasta' },
     });
     const three = records.map((record) => ({ ...record, meta: { ...record.meta, ensayo: '2031-04-30 19:30:00' } }));
-    expect(named(three)?.preset).to.equal('wordpress-meta');
+    expect(named(three)?.isSeenOnSite).to.equal(false);
   });
 
   it('refuses a named time of day that it cannot read, also while the site does not show the day', () => {
@@ -347,7 +347,7 @@ describe('a generated mapping', () => {
   it('is absent for an event type without dates, and for a blog', () => {
     expect(propose(site([type('event', 'happenings', [{ id: 1, meta: {} }])]))).to.equal(undefined);
     const blog = site([type('post', 'posts', [{ id: 1, meta: {} }])]);
-    expect(propose(blog)?.preset).to.equal('wordpress-meta');
+    expect(propose(blog)?.isSeenOnSite).to.equal(false);
     expect(findEventTypes(blog)).to.deep.equal([]);
   });
 
@@ -386,6 +386,7 @@ describe('a preset', () => {
         types.push({ ...type(about.posts, about.posts, []), fields });
       }
       const proposal = propose(site(types, { taxonomies }));
+      expect(proposal?.isSeenOnSite, name).to.equal(true);
       expect(proposal?.mapping.name.replace(/-here$/, ''), name).to.equal(name);
       expect(proposal?.needsPlugin, name).to.equal(false);
     }
