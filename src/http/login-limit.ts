@@ -78,19 +78,18 @@ export class LoginLimit {
           { counter: this.#byNetwork, key: network, limit: failedLoginsPerAddress },
           { counter: this.#byUser, key: user, limit: failedLoginsPerUser },
         ];
-    // `penalty` counts one failure more, `reward` one less.
-    const giveBack = () => Promise.all(counts.map(({ counter, key }) => counter.reward(key)));
+    const takePenaltiesBack = () => Promise.all(counts.map(({ counter, key }) => counter.reward(key)));
     const results = await Promise.all(counts.map(({ counter, key }) => counter.penalty(key)));
     const exceeded = results.filter(({ consumedPoints }, index) => consumedPoints > counts[index]!.limit);
     if (exceeded.length > 0) {
-      await giveBack();
+      await takePenaltiesBack();
       const waitMs = Math.max(...exceeded.map(({ msBeforeNext }) => msBeforeNext));
       return { retryAfterS: wholeSeconds(waitMs), reason: 'failed' };
     }
     return {
       isTrusted,
       end: async (outcome) => {
-        if (outcome !== 'failed') await giveBack();
+        if (outcome !== 'failed') await takePenaltiesBack();
         if (outcome !== 'accepted') return;
         await Promise.all([this.#trusted.set(userInNetwork, 1, DAY_S), this.#byUserInNetwork.delete(userInNetwork)]);
       },

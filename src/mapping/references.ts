@@ -1,6 +1,5 @@
-// How an event refers to a venue or an organizer otherwise than by its id: it embeds the venue as text (first half of
-// this file); or it holds a number (`via`, from `LinkField` on): the id of a term whose slug is made of the venue's
-// slug, or a number that the venue has in its meta.
+// How an event refers to a venue or an organizer otherwise than by its id. First, as text that the event embeds. From
+// `LinkField` on (`via`), by the id of a term with the venue's slug in its own, or by a number in the venue's meta.
 
 import { hash } from 'node:crypto';
 import type { CmsRecord } from '../cms/port.ts';
