@@ -1,5 +1,5 @@
 // How an event refers to a venue or an organizer otherwise than by its id. First, as text that the event embeds. From
-// `LinkField` on (`via`), by the id of a term with the venue's slug in its own, or by a number in the venue's meta.
+// `LinkField` on (`via`), by the id of a term whose slug contains the venue's, or by a number in the venue's meta.
 
 import { hash } from 'node:crypto';
 import type { CmsRecord } from '../cms/port.ts';
