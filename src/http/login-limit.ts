@@ -41,7 +41,7 @@ export class LoginLimit {
   readonly #hashKey: Buffer;
   readonly #byNetwork: Counter;
   readonly #byUser: Counter;
-  /** The failures of trusted users; `#byNetwork` and `#byUser` count those of strangers. */
+  /** Failed passwords of trusted users; `#byNetwork` and `#byUser` count those of strangers. */
   readonly #byUserInNetwork: Counter;
   readonly #ignoredTokens: Counter;
   /** Counts nothing: has the key `userInNetwork` for a day if the user is trusted there. */

@@ -48,7 +48,7 @@ type FieldOptions = Partial<Omit<Field, 'property' | 'type' | 'empty'>>;
 type FieldTable = Readonly<Record<string, Field>>;
 
 // Parts of rows. `settable` gives a row its parameter. `plain` does too, and responses copy the value. For a new field
-// that the original lacks take `addedText`, `addedWord` or `eventFlag`. Examples of parts, and the rows that they make:
+// that the original lacks take `addedText` or `addedWord`. Examples of parts, and the rows that they make:
 //
 //   cost: text('cost', settable(types.anyValue, SIZES.cost, 'Cost'))
 //     { property: 'cost', type: 'text', empty: '', parameter: { type: types.anyValue, limit: SIZES.cost, ... } }

@@ -124,7 +124,7 @@ function writtenPathsOf(writable: readonly CompiledField[], customFields: Custom
 
 /**
  * What records must have: the paths of start and end, and of `hidden` those in `meta`. If only the companion plugin
- * showed that key, and is removed, WordPress keeps hiding events by the key, and no longer shows it.
+ * showed that key, and the plugin is removed, the gateway would list events that WordPress still hides.
  */
 function requiredPaths({ field, accessor: { selectedPaths } }: CompiledField): string[] {
   if (field.required) return selectedPaths;

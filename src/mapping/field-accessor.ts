@@ -21,8 +21,8 @@ export interface WriteTarget {
 }
 
 /**
- * The lists of paths of a field, and of a kind (`KindMapping`; cms-rules.ts has the first). For example with the `cost`
- * at `meta.fee`, and the title at `{ "read": "hall[0].name", "write": "meta.hall" }`:
+ * The lists of paths: of a field, here; of a kind, in `KindMapping` (`readPathsOfKind`: in cms-rules.ts). For example
+ * with the `cost` at `meta.fee`, and the title at `{ "read": "hall[0].name", "write": "meta.hall" }`:
  *
  *   of the title   selectedPaths            ['hall']: what reading needs
  *                  storedPaths              ['meta.hall']: where it is written, or would be if it were not read-only

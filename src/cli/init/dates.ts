@@ -98,7 +98,7 @@ function startAndEnd(
   const startByName = chosen ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
   const withValues = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
   if ((startByName && endByName) || withValues.length > 2) return { start: startByName, end: endByName };
-  // Compares the nth values. If one record lacks `a`, and another `b`, they are of different records: nothing shows it.
+  // Compares the nth values. If one record lacks `a`, and another `b`, values of two records are compared, unnoticed.
   const isNeverBefore = (late: SiteField, early: SiteField): boolean => {
     const [lateTexts, earlyTexts] = [read(late.values), read(early.values)];
     const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;
