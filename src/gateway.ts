@@ -56,7 +56,7 @@ interface OpenedCms {
 /**
  * Opens the CMS that the mapping names; none if the settings name no site.
  * @param idMapFile of the id map, for a CMS whose ids are texts; absent: the numbers end with the process
- * @param wereSourcesTried each, with success or without: then a calendar without a CMS is complete
+ * @param wereSourcesTried whether each source was read, or failed: until then a calendar without a CMS is not complete
  * @throws ConfigError if the file cannot be used
  */
 export function openCms(
@@ -141,7 +141,7 @@ export class Gateway {
     };
     this.#mapping = loadMapping(config.mapping);
     this.#replicaFile = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
-    // none.ts calls this later, when `#current` is set. With a complete replica from disk it waits for no slow source.
+    // Called when the sync reads the site: `#current` is set by then. A complete replica waits for no slow source.
     const wereSourcesTried = () => this.#current.sync.state().complete || this.#current.sources.wereTried();
     const idMapFile = this.#replicaFile && `${this.#replicaFile}.ids`;
     this.#openedCms = openCms(config, this.#mapping, this.#observe, idMapFile, wereSourcesTried);
@@ -228,7 +228,7 @@ export class Gateway {
     const replica = new Replica({
       file,
       quarantine,
-      // The last word is `visitor` or `account`. Of Payload the id of its id map follows at once: `visitor81`.
+      // Ends with `visitor` or `account`; of Payload with the id map's id too: `visitor81`. It is only compared.
       identity: `${siteUrlOf(config)} ${mapping.name} ${mappingFingerprint(mapping)} ${readAs}${idMapId}`,
       renderedBytes: config.cache.recordBytes,
       // `setImmediate`: the call that noticed the damage fails first.
@@ -344,7 +344,7 @@ export class Gateway {
     const { peers, sync } = this.#current;
     const { cms } = this.#openedCms;
     const records = changes.flatMap(({ collection, id: cmsId, trashed: isTrashed }) => {
-      // Webhooks name the images as the CMS does, such as `pictures`. `kindOfCollection` knows them as `media` alone.
+      // Webhooks name images as the CMS does: `pictures`. `kindOfCollection` knows only `media`, so this comes first.
       const isImage = collection === this.#mapping.imageCollection;
       const kind = isImage ? 'image' : kindOfCollection(this.#mapping, collection);
       const id = kind ? cms.gatewayId(specOf(this.#mapping, kind)!, cmsId) : 0;

@@ -64,8 +64,8 @@ export class CmsRecords {
   }
 
   /**
-   * The sync fetches the published records that the replica lacks, such as one of the last seconds. The promise never
-   * rejects, because `read` does not wait for it. If the replica is damaged, `getRecord` throws here, at once.
+   * Starts the sync's fetch of the published records that the replica lacks. Only a caller whose response is made from
+   * the replica awaits the promise, so it never rejects. But `getRecord` throws at once if the replica is damaged.
    */
   #fetchUnknown(kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<unknown> {
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
@@ -80,8 +80,8 @@ export class CmsRecords {
     await (peers ? peers.tell(written, read) : read());
   }
 
-  /** The record that a write returned, after the replica has what visitors get of it. */
-  async #written<K extends Kind>(kind: K, cmsRecord: CmsRecord): Promise<RecordOf[K]> {
+  /** Lets the replica read, as a visitor, the record that a write returned. Resolves with that record. */
+  async #afterWrite<K extends Kind>(kind: K, cmsRecord: CmsRecord): Promise<RecordOf[K]> {
     const record = this.#toRecord(kind, cmsRecord, true);
     await this.#readAsVisitor({ kind, id: record.id, isTrashed: 'status' in record && record.status === 'trash' });
     return record;
@@ -152,7 +152,7 @@ export class CmsRecords {
   ): Promise<{ record: RecordOf[K]; cmsRecord: CmsRecord }> {
     const cmsRecord = await this.#parts.cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
     const fetched = this.#fetchUnknown(kind, [cmsRecord]);
-    // The response to a write of an event shows its terms from the replica.
+    // A response to a write of an event shows the event's terms from the replica.
     if (isTermKind(kind)) await fetched;
     return { record: this.#pickOccurrence(kind, id, cmsRecord, this.#toRecord(kind, cmsRecord)), cmsRecord };
   }
@@ -204,7 +204,7 @@ export class CmsRecords {
     // The Events Calendar fills its tables of dates, which its own pages read, only when an existing event is saved:
     // its mapping lets the start be sent a second time.
     const sentAgain = this.#parts.cms.resendAfterCreate?.(kindMapping, body);
-    return this.#written(kind, sentAgain ? await this.#parts.cms.update(kindMapping, id, sentAgain, call) : created);
+    return this.#afterWrite(kind, sentAgain ? await this.#parts.cms.update(kindMapping, id, sentAgain, call) : created);
   }
 
   async update<K extends Kind>(
@@ -216,11 +216,11 @@ export class CmsRecords {
   ): Promise<RecordOf[K]> {
     const call = callOptions(request);
     const body = await this.bodyOf(kind, id, fields, request, current);
-    return this.#written(kind, await this.#parts.cms.update(this.#writable(kind), id, body, call));
+    return this.#afterWrite(kind, await this.#parts.cms.update(this.#writable(kind), id, body, call));
   }
 
   async trash<K extends Kind>(kind: K, id: number, request: CallContext): Promise<RecordOf[K]> {
-    return this.#written(kind, await this.#parts.cms.trash(this.#writable(kind), id, callOptions(request)));
+    return this.#afterWrite(kind, await this.#parts.cms.trash(this.#writable(kind), id, callOptions(request)));
   }
 
   /** Deletes the record permanently. `changed`: other records that change with it. */

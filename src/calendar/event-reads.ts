@@ -49,7 +49,7 @@ function findEvents(
   const { limit, offset } = page;
   const { filter, urlDates, validUntilMs } = eventFilter(services, values, visible);
   const { ids, total } = listEvents(visible, { ...filter, statuses, limit, offset });
-  // As they were sent, but for those that the original repeats in another form, such as `featured=1` for `true`.
+  // All parameters as they were sent, but those that the original repeats in another form: `featured=1` for `true`.
   const urlValues = {
     ...raw,
     ...urlDates,

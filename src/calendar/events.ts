@@ -35,7 +35,7 @@ export const events = {
     const fields = await createTargets(write, checked);
     const created = await save(write, fields);
     // WordPress makes a sent publication date the `modified` of a new event. The Events Calendar saves a sticky event a
-    // second time, and so does this: then `modified` is now.
+    // second time, after which `modified` is now. This saves such an event again, so that `modified` is now here too.
     const needsSecondSave = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
     const record = needsSecondSave ? await save({ ...write, stored: created }, { sticky: true }) : created;
     return { status: 201, body: await asActorSees(record, request, { unlocked: true }) };
@@ -244,7 +244,7 @@ async function prepareTerms(kind: TermKind, items: unknown[], request: ApiReques
   return targets;
 }
 
-/** A source may have brought a term of this name, which the site does not know. */
+/** The id of the site's term with this text. A term that only a source has is none: the site does not know its id. */
 function siteTerm(services: Services, kind: TermKind, text: string): number | undefined {
   const id = findTermByText(services, kind, text);
   return id !== undefined && id < FIRST_SOURCE_ID ? id : undefined;

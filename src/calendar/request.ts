@@ -112,7 +112,7 @@ export class Permissions {
   readonly #known = new LRUCache<string, ActionPermissions>({ max: KINDS.length, ttl: PERMISSIONS_TTL_MS });
   /**
    * By account and collection, because the CMS shows permissions only to those who may edit the collection. A failed
-   * lookup counts as long: while the CMS hangs, only one request in five seconds waits for it.
+   * lookup is kept as long as any: while the CMS hangs, only one request in five seconds waits for it.
    */
   readonly #lookups = new LRUCache<string, Promise<ActionPermissions | undefined>>({
     max: MAX_LOOKUPS,

@@ -91,7 +91,7 @@ async function saveTerm(
   if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
   if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');
   if (fields.name?.trim() === '') throw invalidParam('name', 'A name is required for this term.');
-  // A refused term is named by its `name`, which a mapping of Payload may have at `title`.
+  // The error names the parameter `name`. A CMS may refuse `title`: a mapping of Payload may have the name there.
   const parametersAt = (field: string) => (field === 'name' || field === 'title' ? [{ name: 'name' }] : []);
   return withApiErrors({ kind, id, parametersAt }, () =>
     id === undefined ? cmsRecords.create(kind, fields, request) : cmsRecords.update(kind, id, fields, request),

@@ -32,7 +32,7 @@ interface Entry {
   kinds: Map<PostKind, Promise<void>>;
   /** How many requests use the database now. With none, it is closed when another caller needs the room. */
   uses: number;
-  /** True after ten seconds, and when a record of its kinds has changed. The last request that uses it closes it. */
+  /** True after ten seconds, and when a record of its kinds has changed. Then its last request closes the database. */
   isRetired: boolean;
 }
 

@@ -71,7 +71,7 @@ function withWriteErrors<T>(
   const id = stored?.id;
   const { writtenPathsByProperty } = writableMapping(request.services, kind, id);
   const isBlank = (value: unknown) => String(value ?? '').trim() === '';
-  // `meta.day`: those of start_date and end_date that were sent, or else both. `isMissing`: not sent, or blank.
+  // Of `meta.day`, where the mapping stores start_date and end_date: those of the two that were sent, or else both.
   const parametersAt = (path: string): ParamError[] => {
     const written = [...writtenPathsByProperty].filter(([, paths]) => paths.includes(path));
     // A custom field is a part of one parameter: `customFields.last_bus`.

@@ -55,7 +55,7 @@ export function openSite(url: string, credentials: Credentials, settings: CallSe
   };
 }
 
-/** With the service account if the site refuses anonymous readers. Throws `CmsRejected` and `CmsUnavailable`. */
+/** As a visitor; as the service account if the site refuses visitors. Throws `CmsRejected` and `CmsUnavailable`. */
 export async function readSite({ cms, credentials }: Pick<SiteConnection, 'cms' | 'credentials'>): Promise<Site> {
   try {
     return await cms.site();
@@ -89,7 +89,7 @@ export async function readSamples(connection: SiteConnection, mapping: Mapping, 
   const kindMappings = Object.values(mapping.kinds) as KindMapping<Kind>[];
   const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
   for (const kindMapping of kindMappings) {
-    // None in Payload: its mappings have no settings.
+    // The statuses of an event plugin. Payload has none: its mappings have no settings.
     const { statuses: ofPlugins = [] } = settingsOf(kindMapping);
     const statuses = [...ANY_STATUS, ...ofPlugins];
     const scope = credentials === undefined ? ({ view: 'public' } as const) : ({ view: 'editor', statuses } as const);

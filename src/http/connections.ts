@@ -75,7 +75,7 @@ export class Connections {
     // Node gives a response its socket when the earlier ones have been sent.
     if (!res.socket) {
       readNoFurther(req.socket, res);
-      // Node 22 forgets it if the connection breaks before.
+      // Node 22 forgets the response if the connection breaks before.
       req.socket.once('close', () => res.closed || res.emit('close'));
     }
     this.#listener(req, res);
@@ -95,9 +95,9 @@ export class Connections {
 /**
  * Makes a request that did not wait for the response before it the last of its connection: Node closes the connection
  * after its response, and the client repeats later ones on a new connection (RFC 9112, 9.3.2). Browsers and proxies
- * send none. Node itself would parse all of the 64 KB that it reads at a time, which hold 2,400 small requests, and
- * pausing the socket does not stop it. Its parser stops when `onIncoming` returns 2, as for a change of the protocol:
- * "pipelined requests" in test/http/server.test.ts fails if a Node does not.
+ * send no such requests. Node itself would parse all of the 64 KB that it reads at a time, which hold 2,400 small ones,
+ * and pausing the socket does not stop it. Its parser stops when `onIncoming` returns 2, as for a change of the
+ * protocol: "pipelined requests" in test/http/server.test.ts fails if a Node does not.
  */
 function readNoFurther(socket: Socket & { parser?: { onIncoming: () => number } }, res: ServerResponse): void {
   res.shouldKeepAlive = false;

@@ -124,7 +124,7 @@ export function routes(options: RouteOptions): Middleware {
     // The routes are below the mount. `/calendar/events/v1` itself leaves an empty path, which the router would take
     // for an absent one, and look at the whole path of the request.
     ctx.newRouterPath = ctx.state.path || '/';
-    // The router adds the properties that are missing.
+    // The router itself adds to `ctx` what a `RouterContext` has beside it.
     await dispatch(ctx as RouterContext<State>, async () => {
       if (ctx.method !== 'OPTIONS') throw noRoute();
       // WordPress answers OPTIONS on an unknown path with an empty list.

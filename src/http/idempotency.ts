@@ -159,7 +159,7 @@ export class Idempotency {
 /**
  * What is stored of a create that failed:
  *
- *     the error says so (`calendar_outcome_unknown`)   `unknown`
+ *     the error is `calendar_outcome_unknown`          `unknown`
  *     `created`: the CMS has it, a later step failed   `done`: the error, or of a 503, which asks to retry, the record
  *     `isSent`, and `mayHaveWritten`                   `done`: the error
  *     not sent, or refused before it was written       nothing: the next request with the key is a create of its own

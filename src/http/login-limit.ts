@@ -41,8 +41,10 @@ export class LoginLimit {
   readonly #hashKey: Buffer;
   readonly #byNetwork: Counter;
   readonly #byUser: Counter;
-  readonly #byTrusted: Counter;
+  /** Failed passwords of trusted users; `#byNetwork` and `#byUser` count those of strangers. */
+  readonly #byUserInNetwork: Counter;
   readonly #ignoredTokens: Counter;
+  /** Counts nothing: has the key `userInNetwork` for a day if the user is trusted there. */
   readonly #trusted: Counter;
 
   constructor(limits: FailureLimits, shared?: SharedCounters) {
@@ -53,7 +55,7 @@ export class LoginLimit {
     this.#hashKey = shared?.hashKey ?? randomBytes(32);
     this.#byNetwork = counter('logins-address', failedLoginsPerAddress);
     this.#byUser = counter('logins-user', failedLoginsPerUser);
-    this.#byTrusted = counter('logins-both', failedLoginsPerUser);
+    this.#byUserInNetwork = counter('logins-both', failedLoginsPerUser);
     this.#ignoredTokens = counter('ignored-address', failedLoginsPerAddress);
     this.#trusted = counter('trusted', 1, DAY_S);
   }
@@ -71,30 +73,33 @@ export class LoginLimit {
   async #startPassword({ network, user, userInNetwork, isTrusted }: Guess): Promise<Attempt | Refusal> {
     const { failedLoginsPerAddress, failedLoginsPerUser } = this.#limits;
     const counts = isTrusted
-      ? [{ counter: this.#byTrusted, key: userInNetwork, limit: failedLoginsPerUser }]
+      ? [{ counter: this.#byUserInNetwork, key: userInNetwork, limit: failedLoginsPerUser }]
       : [
           { counter: this.#byNetwork, key: network, limit: failedLoginsPerAddress },
           { counter: this.#byUser, key: user, limit: failedLoginsPerUser },
         ];
-    const giveBack = () => Promise.all(counts.map(({ counter, key }) => counter.reward(key)));
+    const takePenaltiesBack = () => Promise.all(counts.map(({ counter, key }) => counter.reward(key)));
     const results = await Promise.all(counts.map(({ counter, key }) => counter.penalty(key)));
     const exceeded = results.filter(({ consumedPoints }, index) => consumedPoints > counts[index]!.limit);
     if (exceeded.length > 0) {
-      await giveBack();
+      await takePenaltiesBack();
       const waitMs = Math.max(...exceeded.map(({ msBeforeNext }) => msBeforeNext));
       return { retryAfterS: wholeSeconds(waitMs), reason: 'failed' };
     }
     return {
       isTrusted,
       end: async (outcome) => {
-        if (outcome !== 'failed') await giveBack();
+        if (outcome !== 'failed') await takePenaltiesBack();
         if (outcome !== 'accepted') return;
-        await Promise.all([this.#trusted.set(userInNetwork, 1, DAY_S), this.#byTrusted.delete(userInNetwork)]);
+        await Promise.all([this.#trusted.set(userInNetwork, 1, DAY_S), this.#byUserInNetwork.delete(userInNetwork)]);
       },
     };
   }
 
-  /** The attempt counts only when it ends: many requests with tokens run at a time, and must not block passwords. */
+  /**
+   * The attempt counts only when it ends: many requests with tokens run at a time, and must not block passwords.
+   * Guesses at the same time all get through, but a token is too long to be guessed.
+   */
   async #startToken({ network, userInNetwork, isTrusted }: Guess): Promise<Attempt | Refusal> {
     const { failedLoginsPerAddress } = this.#limits;
     if (!isTrusted) {

@@ -32,7 +32,7 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
       extendTypes: { text: [...JSON_TYPES, FORM, PARTS] },
       textLimit: `${limit}b`,
       encoding: null,
-      // The error of broken gzip has no status, that of a body that ends early 400. 413 and 415 pass.
+      // Broken gzip has no status, a body that ends early has 400: both become `invalidJson`. 413 and 415 pass.
       onerror(error: Error & { status?: number }) {
         if (error.status !== undefined && error.status !== 400) throw error;
         throw invalidJson(error);

@@ -29,7 +29,7 @@ export interface CachedResponse {
   /** What a conditional request is compared with. */
   etag: string;
   contentType: string;
-  /** The body. Those of a list are the rendered records, until the list is requested again. */
+  /** The body: of a list its rendered records, until the list is requested again (`joinChunks`). */
   chunks: readonly Uint8Array[];
   /** Compressed bodies, each made when a client first accepts it. A promise: it is being made. */
   compressed: Partial<Record<ContentEncoding, Uint8Array | Promise<void> | 'failed'>>;
@@ -41,7 +41,7 @@ export interface CachedResponse {
 
 /** In the order of preference among encodings that a client accepts equally. */
 const ENCODINGS: readonly ContentEncoding[] = ['zstd', 'br', 'gzip'];
-/** A window of 256 KiB: that of 4 MB would be memory that the process seldom gives back. */
+/** A window of 256 KiB: one of 4 MB would take memory that the process seldom gives back. */
 const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
 const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Uint8Array>> = {
   gzip: promisify(gzip),

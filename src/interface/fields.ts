@@ -15,7 +15,7 @@ export type FieldType =
   | 'boolean'
   /** Of one record, such as the image; 0 if there is none. */
   | 'id'
-  /** Such as degrees; null if the record lacks it. */
+  /** A latitude or longitude; null if the record lacks it. The codec `coordinate` fits it, the codec `number` not. */
   | 'number'
   | 'ids'
   /** The event's own wall time. */
@@ -47,7 +47,8 @@ export interface Field {
 type FieldOptions = Partial<Omit<Field, 'property' | 'type' | 'empty'>>;
 type FieldTable = Readonly<Record<string, Field>>;
 
-// Parts of rows. `settable` gives a row its parameter. `plain` does too, and responses copy the value. Such parts make
+// Parts of rows. `settable` gives a row its parameter. `plain` does too, and responses copy the value. For a new field
+// that the original lacks take `addedText` or `addedWord`. Examples of parts, and the rows that they make:
 //
 //   cost: text('cost', settable(types.anyValue, SIZES.cost, 'Cost'))
 //     { property: 'cost', type: 'text', empty: '', parameter: { type: types.anyValue, limit: SIZES.cost, ... } }

@@ -163,7 +163,7 @@ function operationObject(route: Route, endpoint: Endpoint, context: OpenApiConte
   };
 }
 
-/** Lists and reads accept credentials, writes require them. */
+/** Lists and reads accept credentials, writes require them. Operations of no kind take none. */
 function securityOf(operation: Operation, kind: Kind | undefined): object[] {
   if (operation === 'read' || LISTS.has(operation)) return [{}, { password: [] }];
   return kind ? [{ password: [] }] : [{}];

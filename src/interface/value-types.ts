@@ -62,7 +62,7 @@ export const longitude = numberBetween(-180, 180);
 /** At most half the way around the Earth, rounded up: no place is further away. */
 export const distanceKm = numberBetween(0, 20_038);
 
-/** A coordinate of a venue, which `''` and null remove. */
+/** A coordinate of a venue: `''` and null remove it. */
 const clearable = (coordinate: ParamType): ParamType => ({
   ...coordinate,
   accepts: (value) => value === '' || coordinate.accepts!(value),
@@ -100,7 +100,7 @@ export const status: ParamType = {
 export const listedStatus: ParamType = {
   schema: { type: 'string' },
   hint: 'Write publish. Who may edit may also write draft, pending, private, future or trash.',
-  // Blanks may stand beside the commas alone: `draft, pending`, and not ` draft`.
+  // Blanks may stand only beside commas: `draft, pending`, and not ` draft`.
   accepts(value) {
     const items = Array.isArray(value) ? value : String(value).split(/(?<!\s)\s*,\s*/);
     return parseList(value).length > 0 && !items.some((item) => /^\s|\s$/.test(String(item)));
@@ -155,7 +155,7 @@ export const knownWord = (words: readonly string[]): ParamType => ({
   parse: (value) => words.find((word) => typeof value === 'string' && word === value.toLowerCase()),
 });
 
-/** Website of an event: a URL, or an empty value for none. The text `0` stays, because an update stores it. */
+/** Website of an event: a URL, or an empty value for none. `0` stays, because an update stores it. */
 export const website: ParamType = {
   schema: { type: 'string', format: 'uri' },
   hint: 'Write a URL such as https://www.example.org/, or nothing.',
@@ -330,7 +330,7 @@ export function linkedRecords(kind: LinkedKind, inline: readonly Parameter[]): P
 }
 
 /**
- * Whether a record could be created from an object. It has no second stage of validation: `parseInline` only parses it.
+ * Whether a record could be created from an object. The object gets no second stage: `parseInline` only parses it.
  *
  *   { city: 'Berlin' }      no: its name is required
  *   { venue: '' }           yes, as in The Events Calendar; `prepareLinked` refuses it
@@ -354,7 +354,7 @@ async function isCreatable(inline: readonly Parameter[], data: JsonObject, check
  *   { venue: 'New' }, ' '                [{ venue: 'New' }], [' ']: validation refuses ' '
  *   [12, { venue: 'New' }], ['', 12]     the same: validation refuses ''
  *   12, '12,13'                          [12], ['12', '13']
- *   { 0: 12, 2: 13 }                     [12, 13]: PHP sends a list of three so if `array_filter` has taken one from it
+ *   { 0: 12, 2: 13 }                     [12, 13]: so PHP sends a list whose second element `array_filter` has removed
  *   '', {}, ['', 0]                      []
  */
 export function parseLinkedItems(value: unknown): unknown[] {
@@ -399,8 +399,8 @@ export function existingTerms(kind: TermKind): ParamType {
 }
 
 /**
- * The parent of a category: the id of an existing one. If 4, 7 and `music` exist, it is taken, or refused by this stage
- * (the second by the `jsonType` of `existingId`):
+ * The parent of a category: the id of an existing one. If 4, 7 and `music` exist, a value is taken, or is refused in
+ * the stage that the table names (in the second by the `jsonType` of `existingId`):
  *
  *                                 4, '4'   'music'        '4,7'          0, '0'
  *   parentFilter (of a list)      taken    second stage   second stage   first stage

@@ -119,7 +119,7 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
   return [path, jsonPath ?? []].every(isWritablePath) ? accessor : readOnlyAccessor(accessor);
 }
 
-/** @param jsonPath where the value is in the JSON text at `path`; absent: it is all that is there */
+/** @param jsonPath where the value is in the JSON text at `path`; absent: the value is all that is at `path` */
 function valueAccessor(
   path: Path,
   jsonPath: Path | undefined,
@@ -228,12 +228,12 @@ function readPart(cmsRecord: CmsRecord, path: Path, format: string): string {
 }
 
 /**
- * Returns `end`; with another `read` and `write` if the end has a time of its own and the day of the start:
+ * Returns `end` as it is, unless the end has a time of its own and the day of the start, as here:
  *
  *   start   "parts": [{ "at": "meta.day", "format": "Ymd" }, { "at": "meta.from", "format": "H:i" }]
  *   end     "parts": [{ "at": "meta.day", "format": "Ymd" }, { "at": "meta.until", "format": "H:i" }]
  *
- * If `meta.until` is before `meta.from`, it is a time of the next day. Of an event that starts on May 1 at 20:00:
+ * Then a `meta.until` before `meta.from` is a time of the next day. Of an event that starts on May 1 at 20:00:
  *
  *   meta.until    end
  *   22:00         May 1, 22:00

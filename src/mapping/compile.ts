@@ -123,8 +123,8 @@ function writtenPathsOf(writable: readonly CompiledField[], customFields: Custom
 }
 
 /**
- * The companion plugin may be the only one that shows a `meta` key. If the plugin is removed, WordPress stops showing
- * the key but keeps hiding events by it, so lists need the key too.
+ * What records must have: the paths of start and end, and of `hidden` those in `meta`. If only the companion plugin
+ * showed that key, and the plugin is removed, the gateway would list events that WordPress still hides.
  */
 function requiredPaths({ field, accessor: { selectedPaths } }: CompiledField): string[] {
   if (field.required) return selectedPaths;

@@ -21,14 +21,14 @@ export interface WriteTarget {
 }
 
 /**
- * The lists of paths, here, in `KindMapping` and in cms-rules.ts. With the `cost` at `meta.fee`, and the title at
- * `{ "read": "hall[0].name", "write": "meta.hall" }`, they are
+ * The lists of paths: of a field, here; of a kind, in `KindMapping` (`readPathsOfKind`: in cms-rules.ts). For example
+ * with the `cost` at `meta.fee`, and the title at `{ "read": "hall[0].name", "write": "meta.hall" }`:
  *
- *   selectedPaths            of the title: ['hall']       what reading needs
- *   storedPaths              of the title: ['meta.hall']  where it is written, or would be if it were not read-only
- *   readPathsOfKind          ['hall', 'meta.fee']         the `selectedPaths` of all fields of the kind
- *   writtenPathsByProperty   title -> ['meta.hall'], cost -> ['meta.fee']: the `storedPaths` of its writable fields
- *   requiredPaths            []                           the `selectedPaths` of start, end and `hidden`
+ *   of the title   selectedPaths            ['hall']: what reading needs
+ *                  storedPaths              ['meta.hall']: where it is written, or would be if it were not read-only
+ *   of the kind    readPathsOfKind          ['hall', 'meta.fee']: the `selectedPaths` of all fields
+ *                  writtenPathsByProperty   title -> ['meta.hall'], cost -> ['meta.fee']: `storedPaths`, if writable
+ *                  requiredPaths            []: the `selectedPaths` of start and end, and of `hidden` those in `meta`
  */
 export interface FieldAccessor extends Pick<Codec, 'needsZone' | 'isStoredAsNumber'> {
   /** Returns `undefined` if nothing usable is stored. */

@@ -9,6 +9,7 @@ import type { OccurrenceReader } from './occurrences.ts';
 import type { EmbeddedReader, LinkField, LinkTables } from './references.ts';
 import type { WriteContext } from './write-record.ts';
 
+/** Is also the `CollectionSpec` that the functions of `Cms` take (`spec`). */
 export interface KindMapping<K extends Kind = Kind> extends CollectionSpec {
   kind: K;
   readOnly: boolean;

@@ -22,7 +22,7 @@ import type { CompiledField } from './compile-field.ts';
 import type { CustomFields } from './custom-fields.ts';
 import type { Zones } from './field-accessor.ts';
 import { MAX_READ_CHARACTERS, readAt } from './paths.ts';
-import { type LinkField, type LinkTables, linkedIds } from './references.ts';
+import { idsNotingMissing, type LinkField, type LinkTables } from './references.ts';
 
 interface PostOptions {
   /** The excerpt is WordPress's own, which WordPress generates from the content if it is blank. */
@@ -59,7 +59,7 @@ export function createReader(
       if (value !== undefined)
         values[field.property] = typeof value === 'string' ? cutHtml(value, maxRead(field)) : value;
     }
-    for (const { field } of linkFields) values[field] = linkedIds(values[field] as number[], linkTables[field]);
+    for (const { field } of linkFields) values[field] = idsNotingMissing(values[field] as number[], linkTables[field]);
     const custom = readCustomFields(customFields, cmsRecord, zones);
     if (custom) values.customFields = custom;
     if (postOptions) completePost(values, cmsRecord, postOptions);

@@ -1,5 +1,5 @@
-// How an event refers to a venue or an organizer otherwise than by its id: the event embeds it as text, or holds a term
-// whose slug is made of the venue's slug, or a number that the venue has in its meta (`via`).
+// How an event refers to a venue or an organizer otherwise than by its id. First, as text that the event embeds. From
+// `LinkField` on (`via`), by the id of a term whose slug contains the venue's, or by a number in the venue's meta.
 
 import { hash } from 'node:crypto';
 import type { CmsRecord } from '../cms/port.ts';
@@ -82,7 +82,7 @@ export interface LinkTable {
   idOf: ReadonlyMap<number, number>;
   /** 12 -> 7: the id of the venue -> what events store. */
   storedIdOf: ReadonlyMap<number, number>;
-  /** Stored ids that `linkedIds` did not find here. The sync reads their events again when a new table has one. */
+  /** Stored ids that `idsNotingMissing` did not find. The sync reads their events again when a new table has one. */
   notFound: Set<number>;
 }
 
@@ -122,8 +122,8 @@ function createTable(
   return { idOf, storedIdOf, notFound: new Set() };
 }
 
-/** `[7, 9]` -> `[12]` for a table that lacks 9: it adds 9 to `table.notFound`, although it only reads an event. */
-export function linkedIds(stored: readonly number[], table: LinkTable | undefined): number[] {
+/** `[7, 9]` -> `[12]` for a table that has no 9. Adds 9 to `table.notFound`. */
+export function idsNotingMissing(stored: readonly number[], table: LinkTable | undefined): number[] {
   return stored.flatMap((storedId) => {
     const id = table?.idOf.get(storedId);
     if (id === undefined) table?.notFound.add(storedId);

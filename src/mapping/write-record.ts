@@ -49,7 +49,7 @@ export function createWriter(
     const values: Values = { ...valuesSentAlong(changed, before, current, storedZones), ...changed };
     const { zones, convert } = clockOf(values, before, storedZones);
     const target: WriteTarget = { body: {}, current, zones };
-    const written: Written = new Map();
+    const storedAt: StoredAt = new Map();
     const asStored = ({ property, type }: Field, value: unknown): unknown => {
       if (type === 'wall-time') return convert(value);
       const link = linkFields.find((one) => one.field === property);
@@ -60,7 +60,7 @@ export function createWriter(
       if (value === undefined) continue;
       orInvalid(name, () => accessor.write?.(asStored(field, value), target));
       // Of fields that share a JSON text, each has its own part of it.
-      if (!accessor.isPartOfText) refuseSecondValues(name, accessor.storedPaths, target.body, written);
+      if (!accessor.isPartOfText) refuseSecondValues(name, accessor.storedPaths, target.body, storedAt);
     }
     for (const [name, value] of Object.entries(customValuesOf(changed)))
       orInvalid('custom_fields', () => customFields.get(name)?.accessor.write?.(value, target));
@@ -121,20 +121,20 @@ const isChanged = ({ field }: CompiledField, changed: object): boolean => Object
 
 const customValuesOf = (changed: object): Values => (changed as Partial<EventRecord>).customFields ?? {};
 
-/** What this write has stored at each path, and the name of the field. */
-type Written = Map<string, { name: string; stored: unknown }>;
+/** By path: what this write has stored there, and the name of the field. */
+type StoredAt = Map<string, { name: string; stored: unknown }>;
 
 /**
  * Two fields may have one path, as start and end that share the day in `meta.day`. An event on one day is stored. One
  * over two days is refused, with both names.
  */
-function refuseSecondValues(name: string, paths: readonly string[], body: CmsRecord, written: Written): void {
+function refuseSecondValues(name: string, paths: readonly string[], body: CmsRecord, storedAt: StoredAt): void {
   for (const path of paths) {
     const stored = readAt(body, path.split('.'));
-    const other = written.get(path);
+    const other = storedAt.get(path);
     if (other && !isDeepStrictEqual(other.stored, stored))
       throw invalid([other.name, name], `both are stored in "${path}", which cannot have two values`);
-    written.set(path, { name, stored });
+    storedAt.set(path, { name, stored });
   }
 }
 

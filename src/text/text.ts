@@ -1,4 +1,4 @@
-// Plain texts, in linear time: trims, cuts, normalizes and folds them, and makes slugs and web addresses of them.
+// Plain texts, in linear time: trims, cuts, normalizes and folds them; makes slugs and web addresses; words to search.
 
 /**
  * Removes leading and trailing characters that occur in `characters`, each a single UTF-16 code unit. A regular
@@ -66,6 +66,7 @@ export function fold(text: string): string {
   const plain = normalizeUnicode(text, 'NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .toLowerCase()
+    // Marks again: `İ` becomes `i` and a mark.
     .replace(/[\u0300-\u036f\0]/g, '')
     .replace(/[ßæœøđłħıς]/g, (letter) => LETTERS[letter] ?? letter);
   return normalizeUnicode(plain, 'NFC');

@@ -158,6 +158,18 @@ describe('a mapping reads back what it has written', () => {
     );
   });
 
+  it('seconds since 1970, and refuses the first one, which reads as no date', () => {
+    for (const options of [{}, { milliseconds: true }, { asText: true }, { wallClockAsUtc: true }]) {
+      const fields = { start_date: { at: 'meta.s', as: { unix: options } }, timezone: 'meta.zone' };
+      const stored = (start: string) => writeAndRead(fields, { start, timezone: 'UTC' }).start;
+      expect(stored('1970-01-01 00:00:01')).to.equal('1970-01-01 00:00:01');
+      expect(stored('1969-12-31 23:59:59')).to.equal('1969-12-31 23:59:59');
+      expect(() => stored('1970-01-01 00:00:00'), JSON.stringify(options)).to.throw(
+        /Invalid parameter\(s\): start_date/,
+      );
+    }
+  });
+
   it('a single id, and refuses two', () => {
     for (const format of ['one', 'one-in-list']) {
       const fields = { venue: { at: 'meta.v', as: { ids: format } } };

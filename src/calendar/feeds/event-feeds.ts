@@ -35,7 +35,8 @@ const ATOM_LISTS: PageSizes = { perPage: 50, maxPerPage: 200 };
 
 /** Writing an event takes about as long as rendering this many bytes. */
 const BYTES_PER_EVENT = TURN_BYTES / 10;
-const EVENTS_PER_STEP = 5;
+/** Per call of `listItems`. A feed holds the JSON of five events at a time, and no feed is refused as too large. */
+const EVENTS_PER_SLICE = 5;
 
 /** What a feed writes of the events of a list, and how it responds with it. */
 interface FeedFormat<T> {
@@ -52,14 +53,14 @@ function* feedSteps<T>(page: ListPage, request: ApiRequest, { write, respond }: 
   const cacheTags = new Set(['events']);
   const items: T[] = [];
   let chargedBytes = 0;
-  for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
-    const some = { ...page, ids: ids.slice(from, from + EVENTS_PER_STEP) };
-    for (const entry of yield* listItems(some, request)) {
+  for (let from = 0; from < ids.length; from += EVENTS_PER_SLICE) {
+    const slice = { ...page, ids: ids.slice(from, from + EVENTS_PER_SLICE) };
+    for (const entry of yield* listItems(slice, request)) {
       items.push(write(parseRendered(entry.bytes)));
       for (const tag of entry.cacheTags) cacheTags.add(tag);
-      // Of a cached event too: the client pays for what it gets.
+      // Of cached events too: the client pays for what it gets.
       chargedBytes += entry.bytes.byteLength + BYTES_PER_EVENT;
-      // `listItems` has yielded the rest, of events that it rendered.
+      // For the writing alone: `listItems` has yielded the bytes of the events that it rendered.
       yield BYTES_PER_EVENT;
     }
   }
@@ -98,6 +99,7 @@ export const feeds = {
       ? { status: 200, body: cancelledEvent(cancelled), cacheTags: [`event-${id}`], validUntilMs: Infinity }
       : await singlePost('event', id, input, request);
     const { body: json, etag: _, ...rest } = response;
+    // Bytes if everybody gets the same event of the replica; else an object.
     const event = json instanceof Uint8Array ? parseRendered<FeedEvent>(json) : (json as FeedEvent);
     const url = `${request.baseUrl}/events/${id}.ics`;
     const written = calendarEvent(event, siteName(site()));

@@ -34,7 +34,7 @@ import {
 
 const CLOCK_TIMEOUT_MS = 10_000;
 const SKEW_WARN_S = 5;
-/** The gateway refuses webhooks beyond this. */
+/** The gateway refuses a webhook whose time differs more from its own. */
 const SKEW_FAIL_S = 300;
 const BY_CLOCK = "a poll compares times of the site's clock";
 

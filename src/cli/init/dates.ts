@@ -40,8 +40,8 @@ const UNRELATED =
  * field of whose values none can be read.
  */
 export function proposeDates(fields: readonly SiteField[], decisions: DateDecisions = {}) {
-  const namedStart = named('start_date', fields, decisions);
-  const namedEnd = named('end_date', fields, decisions);
+  const namedStart = namedByOperator('start_date', fields, decisions);
+  const namedEnd = namedByOperator('end_date', fields, decisions);
   const related = fields.filter(({ path }) => !UNRELATED.test(plainName(path)));
   const dateFields = related.filter((field) => isDate(field, decisions));
   const dates = startAndEnd(dateFields, (values) => readAll(values, decisions), namedStart?.date);
@@ -92,12 +92,13 @@ function startAndEnd(
   read: (values: readonly unknown[]) => string[],
   chosen?: SiteField | undefined,
 ): { start?: SiteField | undefined; end?: SiteField | undefined } {
+  // Times of day too: `end_time` is like `end_date`, of which `end` is another name (`OTHER_NAMES`).
   const endByName = best(fields, 'end_date');
   const noEnds = fields.filter(({ path }) => likeness(path, 'end_date') === 0);
   const startByName = chosen ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
   const withValues = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
   if ((startByName && endByName) || withValues.length > 2) return { start: startByName, end: endByName };
-  // Pairs values by their order. If one record lacks `a`, and another `b`, a pair is of two records: nothing shows it.
+  // Compares the nth values. If one record lacks `a`, and another `b`, values of two records are compared, unnoticed.
   const isNeverBefore = (late: SiteField, early: SiteField): boolean => {
     const [lateTexts, earlyTexts] = [read(late.values), read(early.values)];
     const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;
@@ -124,8 +125,8 @@ function best(fields: readonly SiteField[], name: string): SiteField | undefined
  *
  *   meta.day              meta.time   in the mapping
  *   2031-05-01            19:30       parts: meta.day as Y-m-d, meta.time as H:i
- *   2031-05-01 00:00:00   19:30       parts: meta.day as Y-m-d 00:00:00, meta.time as H:i
- *   2031-05-01 19:30:00   any         meta.day
+ *   2031-05-01 00:00:00   19:30       parts: meta.day as Y-m-d 00:00:00, meta.time as H:i (`isDay`)
+ *   2031-05-01 19:30:00   any         meta.day: it has the time of day itself
  *   01.05.2031 19:30      none        meta.day, as local-datetime
  */
 function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateDecisions): FieldLocation {
@@ -144,12 +145,12 @@ function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateD
   return as === undefined ? date.path : { at: date.path, as };
 }
 
-/** Many plugins store a day as the midnight at which it begins: writes keep it, in the format `Y-m-d 00:00:00`. */
+/** Many plugins store a day as the midnight at which it begins. Writes keep that: `Y-m-d 00:00:00` is the format. */
 const isDay = ({ values }: SiteField): boolean =>
   values.every((value) => typeof value === 'string' && /[ T]00:00(?::00)?$/.test(value));
 
 /** The date that the operator named: `meta.start`, or `meta.day,meta.time`. Throws `ConfigError` if unreadable. */
-function named(name: 'start_date' | 'end_date', fields: readonly SiteField[], decisions: DateDecisions) {
+function namedByOperator(name: 'start_date' | 'end_date', fields: readonly SiteField[], decisions: DateDecisions) {
   const option = decisions.fields?.[`event.${name}`];
   if (option === undefined) return undefined;
   const [datePath = '', timePath] = option.split(',');

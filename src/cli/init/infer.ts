@@ -163,7 +163,7 @@ export function inferLink(
   used: ReadonlySet<string>,
   taken: ReadonlySet<string>,
 ): ProposedLink | undefined {
-  // Without the lists of terms: many ids of terms are also ids of posts.
+  // The event's lists of terms are left out: many ids of terms are also ids of posts.
   const free = event.fields
     .filter(({ path }) => !used.has(path) && !event.termBases.includes(path))
     .toSorted((a, b) => likeness(b.path, kind) - likeness(a.path, kind));
@@ -286,11 +286,11 @@ export function idsIn(value: unknown): number[] {
  * The ids in a field, and the codec that reads its form:
  *
  *   values                              codec (`as`)
+ *   no value, of an integer; an array   { ids: 'one' }; no codec is needed
  *   'Old Mill'                          the result is undefined: these are no ids
  *   [{ ID: 12 }]                        { ids: { objects: 'ID' } }
- *   [12, 13]; or none, of an array      none is needed
- *   '12,13'                             { ids: 'csv' }
- *   12; or none, of an integer          { ids: 'one' }
+ *   [12, 13]                            no codec is needed
+ *   '12,13' or '12'; 12                 { ids: 'csv' }; { ids: 'one' }
  */
 export function inferIds({ values: allValues, type }: SiteField): { as: FieldSpec['as']; ids: number[] } | undefined {
   // Pods sends false for an empty relation.

@@ -47,7 +47,7 @@ export async function init(options: InitOptions, print = printLine): Promise<num
 
 type ServiceAccount = NonNullable<ReturnType<typeof accountOf>>;
 
-/** `isFromFile`: a password from the environment stays there, and is written to no file. */
+/** `isFromFile` is false for a password from the environment, which stays there and is written to no file. */
 function accountOf({ user, password, isPasswordFromFile }: InitOptions) {
   if (user === undefined && password === undefined) return undefined;
   if (user === undefined || password === undefined)
@@ -74,7 +74,7 @@ async function proposeForWordPress(url: string, options: InitOptions, account?: 
   }
 }
 
-/** The mapping to write, if one was found, and the lines that say why. */
+/** What looks at a site: resolves with the mapping to write, if it finds one, and the lines that say why. */
 const PROPOSERS = { wordpress: proposeForWordPress, payload: proposeForPayload };
 
 const PAYLOAD_MAPPING = 'payload';
@@ -149,7 +149,7 @@ type Secrets = Partial<
   Record<'CALENDAR_UPSTREAM_USER' | 'CALENDAR_UPSTREAM_PASSWORD' | 'CALENDAR_WEBHOOK_SECRET', string>
 >;
 
-/** The secrets of an earlier run for this site: the password of another must not be sent to it. */
+/** The secrets of an earlier run for this site: the password of another site must not be sent to this one. */
 function earlierSecrets(folder: string, url: string): Secrets {
   const read = (name: string) => readFileSync(join(folder, name), 'utf8');
   try {
@@ -245,7 +245,7 @@ function nextStepLines(
   return [...lines, step('check'), ...(isWritable ? [tryWriting, step('check', ' --write')] : []), step('serve')];
 }
 
-/** Shells and systemd read these between quotation marks in different ways. */
+/** Characters that shells and systemd read in different ways between quotation marks. */
 const UNWRITABLE = /["\\$`\n]/;
 
 /** An environment file that sh, systemd, compose and `node --env-file` all read. */

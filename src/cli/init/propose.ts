@@ -35,8 +35,6 @@ export interface ChosenMapping {
 }
 
 export interface Proposal extends ChosenMapping {
-  /** False: a bundled mapping, and nothing on the site tells that it has these collections. */
-  isSeenOnSite: boolean;
   /** What the mapping is, and why it was chosen. */
   summary: string;
   notes: string[];
@@ -133,8 +131,8 @@ function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decision
 }
 
 /**
- * The likeliest first. A name such as `event` counts 2, dates in records 3, dates in the schema alone 1. Posts and
- * pages are left out without dates in records, which count only 1 for them.
+ * The likeliest first. A name such as `event` counts 2, dates in records 3, dates in the schema alone 1. For posts and
+ * pages, dates in records count 1; without dates in records they are left out.
  */
 export function findEventTypes({ types }: ProbedSite): ProbedType[] {
   const score = ({ type, base, label, fields }: ProbedType): number => {

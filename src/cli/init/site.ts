@@ -53,7 +53,7 @@ export async function cmsAt(url: string, userAgent: string | undefined): Promise
     const { json } = await client.request({ method: 'GET', path: `${apiPathOf(address)}/access` });
     return isObject(json) && isObject(json.collections) ? 'payload' : 'wordpress';
   } catch (error) {
-    // A page, or another program's answer. That the site does not answer at all, the next request says.
+    // A page, or the answer of another program. If the site does not answer at all, the next request says so.
     if (error instanceof CmsUnavailable) return 'wordpress';
     throw error;
   } finally {

@@ -169,6 +169,7 @@ export const unix: CodecDefinition<UnixOptions> = {
       const wall = String(value);
       const ms = wallTimeMs(wallClockAsUtc ? wall : wallToUtc(wall, eventZone(zones)));
       const count = milliseconds ? ms : ms / 1000;
+      if (count === 0) throw new UnrepresentableValue('the CMS would store this as 0, which is no date');
       return asText ? String(count) : count;
     },
     needsZone: !wallClockAsUtc,

@@ -1,5 +1,5 @@
-// Codecs of numbers: `number`, of ids, and of texts that the CMS stores as numbers, such as a cost; `coordinate`, of
-// fields of the type `number`, which the codec `number` does not fit; and `ids`, of linked records and terms.
+// Codecs of numbers, and the types of the fields that they fit: `number` an `id`, and a `text` that the CMS stores as a
+// number, such as a cost; `coordinate` a `number`, of which the API has two, latitude and longitude; `ids` the `ids`.
 
 import { LIMITS } from '../../fixed-limits.ts';
 import { parseNumber } from '../../interface/value-types.ts';
@@ -14,7 +14,7 @@ interface NumberOptions {
 
 const MAX_DIGITS = 15;
 
-const integer: Codec = { read: readInteger, write: Number };
+const numericId: Codec = { read: readInteger, write: Number };
 
 const numericText = ({ decimal }: NumberOptions): Codec => ({
   read: (stored) => (typeof stored === 'number' && Number.isFinite(stored) ? plainDecimal(stored) : readText(stored)),
@@ -42,12 +42,12 @@ export const number: CodecDefinition<NumberOptions> = {
     if (type !== 'text') return { type: 'integer' };
     return { type: options?.decimal === undefined ? 'number' : 'string' };
   },
-  create: (options, { field: { type } }) => (type === 'text' ? numericText(options ?? {}) : integer),
+  create: (options, { field: { type } }) => (type === 'text' ? numericText(options ?? {}) : numericId),
 };
 
 /**
- * Of a venue's latitude and longitude, the only fields of the type `number`. Their `meta` keys are registered as text:
- * `''` removes a latitude, and WordPress refuses a blank in a key of numbers.
+ * Of a venue's latitude and longitude, the only fields of the type `number`. Their `meta` keys are registered as text,
+ * because `''` removes a latitude, and WordPress refuses `''` in a key of numbers.
  */
 export const coordinate: CodecDefinition<never> = {
   fits: ['number'],
