@@ -24,8 +24,11 @@ export type CmsRecord = Record<string, unknown>;
 
 /**
  * Property with the CMS's own status, such as `expired`, of a record whose `status` the adapter sets to `publish`:
- *   a single read; the lists of an account   have the record, so the replica has it with `upstream.readAs`
- *   the lists of visitors                    have it if a plugin of the site adds it, and then the replica has it too
+ *   a single read          has the record
+ *   a list of an account   has it: so the replica has it too with `upstream.readAs: account`
+ *   a list of visitors     has it only if a plugin of the site adds it: so the replica has it too
+ *
+ * A list without it is right: the record is no hole (`readHoles`), and is deleted (`isRightlyMissing`).
  */
 export const CMS_STATUS = 'calendar_gateway_status';
 

@@ -173,15 +173,15 @@ export async function refreshRecords(
 }
 
 /**
- * Re-reads all dirty records, and the `named` ones, which are deleted at once if they are missing. Named records are
- * dirty too, unless a poll has taken them out of `dirty`, and perhaps not read them yet. Throws what the CMS throws.
+ * Re-reads all dirty records, and the `reported` ones, which are deleted at once if they are missing. Reported records
+ * are dirty too, unless a poll that runs beside has just taken them out of `dirty`. Throws what the CMS throws.
  */
-export async function refreshDirty(context: SyncContext, kindMapping: KindMapping, named = new Set<number>()) {
+export async function refreshDirty(context: SyncContext, kindMapping: KindMapping, reported = new Set<number>()) {
   const { dirty } = context.memory.kinds[kindMapping.kind];
-  const ids = [...dirty, ...named];
+  const ids = [...dirty, ...reported];
   dirty.clear();
   try {
-    await refreshRecords(context, kindMapping, ids, { reason: 'dirty', deletableAtOnce: named });
+    await refreshRecords(context, kindMapping, ids, { reason: 'dirty', deletableAtOnce: reported });
   } catch (error) {
     markDirty(context.memory, kindMapping.kind, ids);
     throw error;
