@@ -328,7 +328,7 @@ export class Peers implements PeersPort {
   }
 }
 
-/** Without `isTrashed`, which no record has that `changed` gets. */
+/** Without `isTrashed`: the records that `changed` gets have none. */
 const nameOf = ({ kind, id }: ChangedRecord): string => `${kind} ${id}`;
 
 /** Negative if `a` is before `b`. */

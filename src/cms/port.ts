@@ -74,7 +74,7 @@ export type Action = (typeof ACTIONS)[number];
 /** The permission that each action on the records of one collection needs, by the CMS's own name. */
 export type ActionPermissions = Readonly<Record<Action, string>>;
 
-/** What the mapping says about one collection of the CMS. */
+/** What the mapping says about one collection of the CMS. That of a kind is a `KindMapping` (mapping.ts). */
 export interface CollectionSpec {
   /** Absent for a collection that serves no kind, such as the media library. */
   kind?: Kind;
@@ -212,7 +212,7 @@ export interface CallOptions {
 }
 
 export interface CollectionInfo {
-  /** Undefined if the CMS does not show them to this caller. */
+  /** What each action needs. Undefined if the CMS does not show that to this caller. */
   permissions: ActionPermissions | undefined;
   /**
    * Fields that a write may set: `title`, `meta.start`, `acf.start`. Undefined if the CMS does not show its schema.

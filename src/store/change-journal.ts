@@ -182,8 +182,8 @@ export class ChangeJournal {
   }
 
   /**
-   * `nowS` tells the second of the CMS's clock, or a later one. Example of an earlier one: a change of second 151 is
-   * noted as of 149. A client who comes from another gateway, whose scan began at 150, then misses the change.
+   * `nowS` tells the second of the CMS's clock, or a later one. An earlier one would lose changes: one of second 151 is
+   * noted as of 149, and a client who comes from another gateway, whose scan began at 150, misses it.
    */
   setClock(nowS: () => number): void {
     this.#nowS = nowS;

@@ -127,8 +127,8 @@ export class Sync {
 
   /**
    * Polls the CMS now. Polls run one at a time: callers during a poll get the next one. Resolves with true if the
-   * replica then has all that the CMS had at the call. In the initial sync it resolves with false at once, and only ends
-   * the pause after a failure.
+   * replica then has all that the CMS had at the call. In the initial sync it resolves with false at once, and
+   * only ends the pause after a failure.
    */
   async poll(): Promise<boolean> {
     const polled = this.#loop.pollNow();
