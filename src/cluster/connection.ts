@@ -31,7 +31,7 @@ function openClient(url: string) {
 
 export function openConnection(url: string) {
   const client = openClient(url);
-  // Tries every second, while Redis is away or refuses the password, until it is connected or a `destroy`.
+  // Tries every second while Redis is away or refuses the password, later too. Only `destroy` ends that.
   const connect = () => client.connect().catch(() => {});
   return {
     client,
