@@ -41,11 +41,11 @@ type SourceChange = SourceRow | { source: string; key: string; eventJson: null }
 /**
  * A batch of changes inside one transaction. What becomes of a public event, and its entry in the journal:
  *
- *   call               the event is stored        it is withheld             it is neither
- *   `upsert`           replaced: `updated`        stored again: `updated`    stored: `created`
- *   `delete`           deleted: `deleted`         deleted: `deleted`         nothing
- *   the same, trashed  with its times             with its times             if a poll found it gone: the same
- *   `withhold`         withheld: no entry         nothing                    nothing
+ *   call                 the event is stored      it is withheld           it is neither
+ *   `upsert`             stored: `updated`        stored: `updated`        stored: `created`
+ *   `delete`             deleted: `deleted`       deleted: `deleted`       nothing
+ *   `delete`, trashed    as above, with times     as above, with times     if `delete` came before: entry with times
+ *   `withhold`           withheld: no entry       nothing                  nothing
  */
 export class ChangeBatch {
   /** What other gateways read again: of a series, not its occurrences. If empty, the replica's version stays. */
@@ -116,7 +116,7 @@ export class ChangeBatch {
     return true;
   }
 
-  /** Stores or deletes a row. An event that shows the row has changed too. Called last: by then it is stored. */
+  /** Stores or deletes a row. An event that shows the row has changed too. Called last: by then the event is stored. */
   setSourceRow(row: SourceChange): void {
     const before = sourceRow(this.#db, row.source, row.key);
     if (isDeepStrictEqual(before, row)) return;
