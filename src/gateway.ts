@@ -247,7 +247,7 @@ export class Gateway {
       observe,
       intervalMs: config.sync.intervalS * 1000,
       nowMs: Date.now,
-      isPollDue: peers && ((intervalMs) => peers.takesLease(intervalMs)),
+      takesTurn: peers && ((intervalMs) => peers.takesLease(intervalMs)),
     });
     const application = this.#openApplication(config, { replica, peers, sync });
     const sources = this.#openSources(replica, sync);

@@ -31,19 +31,20 @@ function openClient(url: string) {
 
 export function openConnection(url: string) {
   const client = openClient(url);
-  // Also used after `destroy`. Tries every second while Redis is away or refuses the password, until a `destroy`.
+  // Tries every second while Redis is away or refuses the password, later too. Only `destroy` ends that.
   const connect = () => client.connect().catch(() => {});
   return {
     client,
     /** Resolves once it is open, or after two seconds. */
     opened: Promise.race([connect(), sleep(OPEN_MS, undefined, { ref: false })]),
-    /** Rejects at once while Redis is away, and after `ms` without a reply to this or another command. */
+    /** Rejects at once while Redis is away; and when this command, or an earlier one, has had no reply for its `ms`. */
     async run<T>(command: (client: Client) => Promise<T>, ms = DEADLINE_MS): Promise<T> {
       const late = Promise.withResolvers<never>();
       const timer = setTimeout(() => {
         late.reject(new Error(`no response within ${ms} ms`));
         // The client has no deadline for a command that was sent: a suspended Redis would hold up every later one too.
         // `destroy` rejects all other commands that wait, and so clears their timers: no second one comes here.
+        // Nor is an earlier `connect` still trying: without a connection the command would have failed at once.
         client.destroy();
         void connect();
       }, ms);

@@ -78,9 +78,9 @@ export class Peers implements PeersPort {
   /** The records that `#reread` reads now, because an entry names them. `changed` does not tell them again. */
   readonly #rereading = new Set<string>();
   /**
-   * True in the calls that `#reread` makes. A poll that runs beside these calls has no such mark: it tells its changes.
-   * A batch (`inBatches` in sync/poll.ts) has what the call had that began the batch. Without the mark, as after
-   * `CmsRecords.#fetchUnknown`, it tells the records of a `tell` that joins it a second time, which does no harm.
+   * True in `read` of `#reread`, and in all that this awaits. A poll at the same time has no such mark: it tells its
+   * changes. A batch (`inBatches` in sync/poll.ts) has the mark if the call that began it had it. If that had none, as
+   * after `CmsRecords.#fetchUnknown`, and a `tell` joins, the records of the `tell` are told twice, which does no harm.
    */
   readonly #isReread = new AsyncLocalStorage<true>();
 
@@ -146,7 +146,7 @@ export class Peers implements PeersPort {
     await this.#send();
   }
 
-  /** Whether this gateway polls in this interval, of `intervalMs`. While Redis is away, every gateway does. */
+  /** Takes the lease to poll in this interval, of `intervalMs`, if it is free. While Redis is away, always true. */
   async takesLease(intervalMs: number): Promise<boolean> {
     const { prefix, observe } = this.#options;
     const expiration = { type: 'PX', value: Math.ceil(intervalMs * LEASE_FRACTION) } as const;
@@ -328,7 +328,7 @@ export class Peers implements PeersPort {
   }
 }
 
-/** Without `isTrashed`, which no record has that `changed` gets. */
+/** Without `isTrashed`: the records that `changed` gets have none. */
 const nameOf = ({ kind, id }: ChangedRecord): string => `${kind} ${id}`;
 
 /** Negative if `a` is before `b`. */

@@ -67,7 +67,7 @@ const MAX_REDIRECTS = 3;
 /**
  * Creates a client for one origin. The first call opens the first connection. `request` waits for a connection, `send`
  * follows redirects, `requestWithRetries` repeats a read that failed, `attempt` makes one HTTP exchange.
- * One long function: they share the pool, the limits and the circuit breakers, and `request` alone is for callers.
+ * One long function: these four share the pool, the limits and the circuit breakers. Callers get `request` alone.
  */
 export function createCmsClient({ url, observe, dispatcher, ...options }: CmsClientOptions) {
   const { origin } = new URL(url);
@@ -84,7 +84,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
   const bulkheads = createBulkheads(limits, observe);
   const createBreaker = (bulkhead: BulkheadName) =>
     createCircuitBreaker(limits.halfOpenAfterMs, (state) => observe({ type: 'breaker', bulkhead, state }));
-  /** Failures count per bulkhead: calls that an anonymous caller makes fail stop neither writes nor the sync. */
+  /** Failures count per bulkhead: an anonymous caller whose calls fail stops neither writes nor the sync. */
   const breakers = {
     anonymous: createBreaker('anonymous'),
     logins: createBreaker('logins'),

@@ -193,7 +193,7 @@ function parseBeginning(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The engine says where whole JSON ends; it says something else of truncated JSON.
+    // V8 says where the JSON ends if more text follows. Of JSON that is cut off it says something else.
     const end = /after JSON at position (\d+)/.exec(String(error))?.[1];
     return end === undefined ? undefined : JSON.parse(text.slice(0, Number(end)));
   }

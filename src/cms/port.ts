@@ -24,8 +24,11 @@ export type CmsRecord = Record<string, unknown>;
 
 /**
  * Property with the CMS's own status, such as `expired`, of a record whose `status` the adapter sets to `publish`:
- *   a single read; the lists of an account   have the record, so the replica has it with `upstream.readAs`
- *   the lists of visitors                    have it if a plugin of the site adds it, and then the replica has it too
+ *   a single read          has the record
+ *   a list of an account   has it: so the replica has it too with `upstream.readAs: account`
+ *   a list of visitors     has it only if a plugin of the site adds it: so the replica has it too
+ *
+ * A list without it is right: the record is no hole (`readHoles`), and is deleted (`isRightlyMissing`).
  */
 export const CMS_STATUS = 'calendar_gateway_status';
 
@@ -71,7 +74,7 @@ export type Action = (typeof ACTIONS)[number];
 /** The permission that each action on the records of one collection needs, by the CMS's own name. */
 export type ActionPermissions = Readonly<Record<Action, string>>;
 
-/** What the mapping says about one collection of the CMS. */
+/** What the mapping says about one collection of the CMS. That of a kind is a `KindMapping` (mapping.ts). */
 export interface CollectionSpec {
   /** Absent for a collection that serves no kind, such as the media library. */
   kind?: Kind;
@@ -209,7 +212,7 @@ export interface CallOptions {
 }
 
 export interface CollectionInfo {
-  /** Undefined if the CMS does not show them to this caller. */
+  /** What each action needs. Undefined if the CMS does not show that to this caller. */
   permissions: ActionPermissions | undefined;
   /**
    * Fields that a write may set: `title`, `meta.start`, `acf.start`. Undefined if the CMS does not show its schema.

@@ -35,8 +35,8 @@ export class Push {
 
   /**
    * Sends what is due, unless another gateway of the cluster has the lease. Resolves once every receiver has answered,
-   * or has failed. A tick may come while one still sends: if the lease is lost by then, that receiver ends after its
-   * request, because it asks `#hasLease` before each.
+   * or has failed. The next tick may come while a receiver still sends. If that tick loses the lease, the receiver ends
+   * after its request, because it asks `#hasLease` before each request.
    */
   async tick(): Promise<void> {
     const { lease, isReady } = this.#options;

@@ -44,7 +44,7 @@ export type CancelledEvent = EventTimes & Pick<EventRecord, 'modifiedUtc'>;
 
 /** Changes that are remembered: about three megabytes. */
 export const MAX_CHANGES = 50_000;
-/** Events that left the public lists: a webhook or another gateway may still tell that they are in the trash. */
+/** Events that left the public lists, and may be in the trash: a webhook or another gateway may still tell that. */
 const MAX_VANISHED = 1000;
 
 /**
@@ -182,8 +182,8 @@ export class ChangeJournal {
   }
 
   /**
-   * `nowS` tells the second of the CMS's clock, or a later one. Example of an earlier one: a change of second 151 is
-   * noted as of 149. A client who comes from another gateway, whose scan began at 150, then misses the change.
+   * `nowS` tells the second of the CMS's clock, or a later one. An earlier one would lose changes: one of second 151 is
+   * noted as of 149, and a client who comes from another gateway, whose scan began at 150, misses it.
    */
   setClock(nowS: () => number): void {
     this.#nowS = nowS;
@@ -230,8 +230,8 @@ export class ChangeJournal {
     this.#vanished.set(event.id, timesOf(event));
   }
 
-  /** An event that a poll found gone is in the trash. Returns which ids this cancels: its own, or its occurrences'. */
-  noteTrashed(eventId: number, nowMs: number): number[] {
+  /** An event is in the trash. If it vanished before, cancels it and its occurrences. Returns the cancelled ids. */
+  cancelVanished(eventId: number, nowMs: number): number[] {
     const cancelled = [...this.#vanished.values()].filter(({ id }) => seriesIdOf(id) === eventId);
     for (const event of cancelled) {
       this.#vanished.delete(event.id);

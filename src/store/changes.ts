@@ -38,9 +38,17 @@ export interface ChangeSet {
 /** What a source says of an event. `eventJson: null`: the source has the event no more. */
 type SourceChange = SourceRow | { source: string; key: string; eventJson: null };
 
-/** A batch of changes inside one transaction. */
+/**
+ * A batch of changes inside one transaction. What becomes of a public event, and its entry in the journal:
+ *
+ *   call                 the event is stored      it is withheld           it is neither
+ *   `upsert`             stored: `updated`        stored: `updated`        stored: `created`
+ *   `delete`             deleted: `deleted`       deleted: `deleted`       nothing
+ *   `delete`, trashed    as above, with times     as above, with times     if `delete` came before: entry with times
+ *   `withhold`           withheld: no entry       nothing                  nothing
+ */
 export class ChangeBatch {
-  /** What other gateways read again. Of a series that is gone as a whole, only itself. Empty: the version stays. */
+  /** What other gateways read again: of a series, not its occurrences. If empty, the replica's version stays. */
   readonly changed: { kind: KindOrImage; id: number }[] = [];
   readonly #db: Database;
   /** Absent during the initial sync. */
@@ -66,11 +74,7 @@ export class ChangeBatch {
     this.#imageChanged(image.id);
   }
 
-  /**
-   * Deletes a record or image, an event with its occurrences.
-   * @param isTrashed the event was seen in the trash: its calendar file then says CANCELLED, also if the event had
-   *   vanished from the replica before
-   */
+  /** Deletes a record or image, an event with its occurrences. `isTrashed`: the event was seen in the trash. */
   delete(kind: KindOrImage, id: number, isTrashed = false): void {
     if (kind === 'image') {
       if (this.#db.run(sql`DELETE FROM image WHERE id = ${id}`) > 0) this.#imageChanged(id);
@@ -82,12 +86,12 @@ export class ChangeBatch {
       this.changed.push({ kind, id });
       if (kind === 'event') for (const each of this.#occurrences(id)) this.#endPost(kind, each, isTrashed);
     } else if (kind === 'event' && isTrashed) {
-      // The event is not stored: a poll found it gone before.
-      for (const gone of this.#journal?.noteTrashed(id, this.#nowMs()) ?? []) this.changed.push({ kind, id: gone });
+      // Not stored. If a poll found it gone before, it or its occurrences are cancelled now.
+      for (const each of this.#journal?.cancelVanished(id, this.#nowMs()) ?? []) this.changed.push({ kind, id: each });
     }
   }
 
-  /** Deletes a post, which is stored or withheld, never both. False if there is none. */
+  /** Deletes a post, which is stored or withheld, never both, and journals it. False if there is no such post. */
   #endPost(kind: PostKind, id: number, isTrashed: boolean): boolean {
     const stored = getRecord<PostKind>(this.#db, kind, id);
     const before = stored ?? this.#takeWithheld(kind, id);
@@ -97,10 +101,7 @@ export class ChangeBatch {
     return true;
   }
 
-  /**
-   * Takes a record out of all lists, an event with its occurrences, without an entry in the journal: nobody knows yet
-   * what visitors get of it. The next upsert or delete is then noted as a change of what was public before.
-   */
+  /** Takes a record out of all lists, an event with its occurrences: nobody knows yet what visitors get of it. */
   withhold(kind: PostKind, id: number): void {
     if (!this.#withholdOne(kind, id)) return;
     this.changed.push({ kind, id });
@@ -115,14 +116,15 @@ export class ChangeBatch {
     return true;
   }
 
-  /** Call it after the upserts: an event shows its source, and where else it is. */
+  /** Stores or deletes a row. An event that shows the row has changed too. Called last: by then the event is stored. */
   setSourceRow(row: SourceChange): void {
     const before = sourceRow(this.#db, row.source, row.key);
     if (isDeepStrictEqual(before, row)) return;
     if (before) deleteSourceRow(this.#db, row);
     const after = row.eventJson === null ? undefined : row;
     if (after) insertSourceRow(this.#db, after);
-    // An event shows the source of a row, which never changes, and the row's address: here neither has changed.
+    // Of a row with its id as `eventId`, an event shows `source` and `url`. Both rows have the same `source`, which is
+    // part of their key. If they have the same `eventId` and `url` too, no event looks different now.
     if (before?.eventId === after?.eventId && before?.url === after?.url) return;
     for (const id of new Set([before?.eventId, after?.eventId])) {
       const post = id === undefined ? undefined : getRecord(this.#db, 'event', id);
@@ -141,16 +143,16 @@ export class ChangeBatch {
   }
 
   /**
-   * Adds what the public lists gained, changed or lost. The times of a lost event are kept: if it was seen in the
-   * trash, in the entry, for a calendar file that says CANCELLED; if not, in memory: `noteTrashed` may follow.
+   * Journals what the public lists gained, changed or lost. Keeps the times of a lost event: in the entry if it was
+   * seen in the trash (its calendar file says CANCELLED); if not, in memory, in case it is seen there later.
    */
   #journalPost(before: PostRecord | undefined, after: PostRecord | undefined, isTrashed = false): void {
     const { kind, id } = (after ?? before)!;
     const change = changeBetween(before, after);
     if (!change) return;
-    const gone = change === 'deleted' && before?.kind === 'event' ? before : undefined;
-    if (gone && !isTrashed) this.#journal?.noteVanished(gone);
-    this.#journal?.add(kind, id, change, gone && isTrashed ? cancelledBy(gone, this.#nowMs()) : undefined);
+    const lost = change === 'deleted' && before?.kind === 'event' ? before : undefined;
+    if (lost && !isTrashed) this.#journal?.noteVanished(lost);
+    this.#journal?.add(kind, id, change, lost && isTrashed ? cancelledBy(lost, this.#nowMs()) : undefined);
   }
 
   #occurrences(eventId: number): number[] {

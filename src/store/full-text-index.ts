@@ -13,7 +13,7 @@ const MAX_INDEXED_CHARACTERS = 20_000;
 export const searchedText = (folded: string): string => folded.slice(0, MAX_INDEXED_CHARACTERS);
 
 /**
- * Stores an event's text, or deletes it (undefined). Not by a trigger on `event_text`, nor with INSERT OR REPLACE: they
+ * Stores an event's text, or deletes it (undefined). Not by a trigger on `event_text`, nor with INSERT OR REPLACE: both
  * begin a savepoint, at which FTS5 writes out each text at once, so that the index has a segment for every single text.
  */
 export function setText(db: Database, id: number, folded: string | undefined): void {

@@ -157,7 +157,7 @@ interface EventRows {
   where: Sql;
   /** An event in two of the categories is there twice. */
   repeats: boolean;
-  /** Even for one page, the conditions read all texts or all links to a record: see `eventsOf`. */
+  /** Even for one page, SQLite has to read all texts, or all links to a record. Examples are in `eventsOf`. */
   readsAll: boolean;
 }
 
@@ -186,7 +186,7 @@ function eventsOf(filter: EventFilter, callerSchema: string | undefined): EventR
   const asked = (Object.keys(CONDITIONS) as EventCondition[]).filter((name) => filter[name] !== undefined);
   const links = (Object.keys(LINK_CONDITIONS) as LinkCondition[]).filter((name) => filter[name] !== undefined);
   const driving = drivingOf(filter, links, callerSchema);
-  // `-rock` and `dj` read all texts; `notVenues=12`, or a venue 12 that does not drive, all links to 12.
+  // The words `-rock` and `dj` read all texts. `notVenues=12` reads all links to 12; `venue=12` if it does not drive.
   const readsTexts = words?.some((word) => word.not || isSoughtInTexts(word)) ?? false;
   const readsAll = readsTexts || filter.notVenues !== undefined || links.some((name) => name !== driving);
   const others = asked.filter((name) => name !== driving);

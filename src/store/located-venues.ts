@@ -28,14 +28,14 @@ export function distanceKm(a: Coordinates, b: Coordinates): number {
 }
 
 /**
- * The ids of the venues in the circle, or of all that have coordinates. None in the trash, and no protected one: a
- * search around ever other points would reveal where it is.
+ * The ids of the venues in the circle, or of all that have coordinates. None in the trash. A protected venue has none
+ * here (`insertLinked` leaves them out): searches around many points would reveal where it is.
  */
 export function locatedVenueIds(visible: VisibleRecords, circle?: Circle): number[] {
   const located = sql`SELECT r.id, r.latitude, r.longitude FROM linked_record r WHERE r.status <> 'trash' AND`;
   if (!circle) return visible.numbers(sql`${located} r.latitude IS NOT NULL ORDER BY r.id`);
   const { center } = circle;
-  // No place in the circle has a latitude further away: the shortest way to another latitude is along a meridian.
+  // In degrees. The whole circle is in this band: the shortest way to another latitude is along a meridian.
   const band = circle.distanceKm / EARTH_RADIUS_KM / RADIANS;
   const inBand = sql`r.latitude BETWEEN ${center.latitude - band} AND ${center.latitude + band}`;
   return visible

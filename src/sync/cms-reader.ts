@@ -129,6 +129,7 @@ export async function* paginate(
   let total = 0;
   for (let page = start; ; page += 1) {
     const nextPage = () => page + pending.length;
+    // Not before the first response: until then the total is 0.
     const readsAhead = () => pending.length < concurrency && (nextPage() - 1) * pageSize < total;
     while (pending.length === 0 || readsAhead()) {
       const request = readNumbered(nextPage());
@@ -145,8 +146,8 @@ export async function* paginate(
 }
 
 /**
- * One record with the fields that the mapping names. It has no read mark: `readByIds` gives a hole the mark of the list
- * that lacks it, and other callers do not store the record. Throws what the CMS throws.
+ * One record with the fields that the mapping names. Takes no read mark: if `readByIds` stores the record, it is under
+ * the mark of the list that lacked it, and no other caller stores it. Throws what the CMS throws.
  */
 export function readRecord(context: SyncContext, spec: CollectionSpec, id: number): Promise<CmsRecord> {
   context.tally.requests += 1;

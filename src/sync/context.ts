@@ -34,7 +34,7 @@ export interface SyncContext {
   readonly memory: SyncMemory;
   /**
    * What was asked of the CMS and changed in the replica since the last observed round, also by webhooks, writes and
-   * peers. To count one step apart, call it with `{ ...context, tally: newTally() }`, and add that to this one.
+   * peers. To count one step apart, call it with `{ ...context, tally: newTally() }`, and add that tally to this one.
    */
   readonly tally: Tally;
 }
@@ -98,7 +98,7 @@ const MAX_MARKS = 10_000;
 //   a list of the ids 12 and 15 is requested               9
 //   the response to 9 comes                                               9 (`claimIfCurrent`): this is stored
 
-/** Outdates the responses to earlier requests: by this gateway, a webhook or another gateway the record has changed. */
+/** Outdates the responses to earlier requests: this gateway, a webhook or another gateway says the record changed. */
 export function outdateResponses(memory: SyncMemory, kind: KindOrImage, id: number): void {
   memory.lastReadMark += 1;
   memory.latestMarks.set(`${kind} ${id}`, memory.lastReadMark);
@@ -109,7 +109,7 @@ export function outdateResponses(memory: SyncMemory, kind: KindOrImage, id: numb
 export const isOutdated = ({ latestMarks }: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean =>
   (latestMarks.peek(`${kind} ${id}`) ?? 0) > readMark;
 
-/** For a response that is stored now. False: it is outdated. True: responses to earlier requests are from now on. */
+/** False: the response is outdated. True: it is stored now, and this outdates the responses to earlier requests. */
 export function claimIfCurrent(memory: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean {
   if (isOutdated(memory, kind, id, readMark)) return false;
   memory.latestMarks.set(`${kind} ${id}`, readMark);

@@ -35,7 +35,7 @@ export function* batchesOf<T>(items: readonly T[], size: number): Generator<read
   }
 }
 
-/** After a transaction that changed so many records: lets other requests be answered, and compacts the text index. */
+/** After a transaction that changed `changed` records: lets other requests be answered, compacts the text index. */
 export async function endTurn({ db }: Replica, changed: number): Promise<void> {
   await nextTurn();
   while (changed > 0 && compactTextIndex(db)) await nextTurn();
@@ -76,7 +76,7 @@ export async function ingestRecords(
   }
 }
 
-/** False if the record was written after it was requested, or stored from a later request: it is to be read again. */
+/** Marks the record dirty, and returns false, if it was written after this request, or stored from a later one. */
 function claimOrMarkDirty(context: SyncContext, kindMapping: KindMapping, id: number, readMark: number): boolean {
   const { memory } = context;
   if (!claimIfCurrent(memory, kindMapping.kind, id, readMark)) {
@@ -88,7 +88,7 @@ function claimOrMarkDirty(context: SyncContext, kindMapping: KindMapping, id: nu
   return true;
 }
 
-/** Writes the occurrences of an event whose own record is in the replica already, and deletes its others. */
+/** Writes the occurrences of an event whose own record is stored already, and deletes those that it has no more. */
 async function ingestOccurrences(context: SyncContext, kindMapping: KindMapping, event: CmsRecord, readMark: number) {
   const { memory, replica } = context;
   const occurrences = kindMapping.occurrences?.(event, memory.site, memory.linkTables) ?? [];
@@ -173,15 +173,15 @@ export async function refreshRecords(
 }
 
 /**
- * Re-reads all dirty records, and the `named` ones, which are deleted at once if they are missing. Named records are
- * dirty too, unless a poll has taken them out of `dirty`, and perhaps not read them yet. Throws what the CMS throws.
+ * Re-reads all dirty records, and the `reported` ones, which are deleted at once if they are missing. Reported records
+ * are dirty too, unless a poll that runs beside has just taken them out of `dirty`. Throws what the CMS throws.
  */
-export async function refreshDirty(context: SyncContext, kindMapping: KindMapping, named = new Set<number>()) {
+export async function refreshDirty(context: SyncContext, kindMapping: KindMapping, reported = new Set<number>()) {
   const { dirty } = context.memory.kinds[kindMapping.kind];
-  const ids = [...dirty, ...named];
+  const ids = [...dirty, ...reported];
   dirty.clear();
   try {
-    await refreshRecords(context, kindMapping, ids, { reason: 'dirty', deletableAtOnce: named });
+    await refreshRecords(context, kindMapping, ids, { reason: 'dirty', deletableAtOnce: reported });
   } catch (error) {
     markDirty(context.memory, kindMapping.kind, ids);
     throw error;
@@ -217,7 +217,7 @@ async function deleteRecords(context: SyncContext, kindMapping: KindMapping, ids
   }
 }
 
-/** A mass deletion: more than ten records and more than a third of the collection, with those that wait already. */
+/** A mass deletion: more than ten records and more than a third of the collection, counting those that wait already. */
 const FEW_DELETIONS = 10;
 const MAX_FRACTION = 1 / 3;
 const WAIT_MS = 5 * 60_000;

@@ -21,9 +21,9 @@ const MANY_IMAGES = 10;
 const NO_RESPONSE: ReadonlySet<UnavailableReason> = new Set(['refused', 'reset', 'timeout', 'busy', 'breaker-open']);
 
 /**
- *   one of `NO_RESPONSE`                                  false
- *   a status above 500, as of a proxy; or `retryAfterS`   false
- *   any other, as 500, `not-json`, `too-large`            true: an image may cause it, and at each poll again
+ * Whether one of the requested images may cause this error, and again at each poll:
+ *   one of `NO_RESPONSE`; a status above 500, as of a proxy; or `retryAfterS`   false
+ *   any other `CmsUnavailable`, such as 500, `not-json`, `too-large`            true
  */
 function mayBeAboutImages(error: unknown): boolean {
   if (!(error instanceof CmsUnavailable) || NO_RESPONSE.has(error.reason)) return false;
@@ -141,7 +141,7 @@ async function refreshTable(context: SyncContext, link: LinkField): Promise<void
   const before = memory.linkTables[link.field];
   memory.linkTables = { ...memory.linkTables, [link.field]: table };
   if (before && changesEvents(before, table)) restartScan(memory);
-  // Events still hold the values that no record had. A later table may have them, and `changesEvents` then says so.
+  // Events still hold the values that no record had. If a later table has one of them, `changesEvents` says so.
   for (const stored of before?.notFound ?? []) if (!table.idOf.has(stored)) table.notFound.add(stored);
   replica.apply({ state: linkTablesState(memory.linkTables) });
   memory.linksBuiltFrom.set(link, fingerprint);

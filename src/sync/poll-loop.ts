@@ -6,7 +6,6 @@ interface PollLoopOptions {
   /** Pause after a poll that took `durationMs`. */
   pauseMs: (durationMs: number) => number;
   clockMs: () => number;
-  /** Ends the loop. */
   signal: AbortSignal;
 }
 

@@ -25,8 +25,14 @@ import { tryToRead, unreadableReasons } from './unreadable.ts';
 const TERM_PAGES_PER_POLL = 5;
 
 /**
- * Brings the replica up to date. Resolves with why it may still differ from the CMS, if it may: deletions wait
- * for their confirmation, or a collection cannot be read. Throws what the CMS throws.
+ * Brings the replica up to date:
+ *   1. reads the site's facts, unless this process has, and what changed in each collection and the media library
+ *   2. re-reads the posts of which 1 found a term or image deleted: the CMS changes them without a new date
+ *   3. reads the images that records refer to and the replica lacks
+ *   4. deletes the records whose deletion is confirmed by now, and then the embedded records that no event has
+ *
+ * Resolves with why the replica may still differ from the CMS, if it may: deletions wait for their confirmation, or a
+ * collection cannot be read. Throws what the CMS throws.
  */
 export async function poll(context: SyncContext): Promise<string[]> {
   const { memory, collections } = context;
@@ -35,7 +41,6 @@ export async function poll(context: SyncContext): Promise<string[]> {
     await tryToRead(context, kindMapping.collection, () => pollCollection(context, kindMapping), kindMapping);
   const present = collections.filter(({ collection: name }) => !memory.unreadable.has(name));
   await tryToRead(context, 'media', () => pollMedia(context));
-  // Posts that had a term or image which was just found deleted are dirty: the CMS changes them without a new date.
   for (const kindMapping of present) await refreshDirty(context, kindMapping);
   if (!memory.unreadable.has('media')) await tryToRead(context, 'media', () => refreshMissingImages(context));
   for (const kindMapping of present) {
@@ -107,9 +112,9 @@ const idsOf = (kind: KindOrImage, changes: readonly ChangedRecord[]) =>
 /** Fetches or deletes these records and images. Throws what the CMS throws: then the next poll fetches them. */
 export async function fetchBatch(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
   const { replica, memory, collections } = context;
-  // Notes all before it reads the first: if that read fails, the next poll reads those of the other collections too.
-  for (const { kind, collection } of collections) noteNamed(context, kind, collection, changes);
-  // `refreshMissingImages` reads a named image that the replica lacks, if a record refers to it.
+  // Notes all records before it reads the first: if that read fails, the next poll reads all of them.
+  for (const { kind, collection } of collections) noteReported(context, kind, collection, changes);
+  // `refreshMissingImages` reads images that the replica lacks. In `toRead`, the next poll reads these if this fails.
   const images = [...getImages(replica.db, [...idsOf('image', changes)]).keys()];
   for (const id of images) memory.media.toRead.add(id);
   retryImages(context, idsOf('image', changes));
@@ -120,12 +125,12 @@ export async function fetchBatch(context: SyncContext, changes: readonly Changed
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
   if (!memory.unreadable.has('media')) await tryToRead(context, 'media', () => refreshMissingImages(context));
-  // As in `poll`: posts that had a term or image which was just found deleted.
+  // As step 2 of `poll`.
   for (const kindMapping of collections) await refreshDirty(context, kindMapping);
   await deleteUnusedEmbedded(context);
 }
 
-function noteNamed(context: SyncContext, kind: Kind, collection: string, changes: readonly ChangedRecord[]): void {
+function noteReported(context: SyncContext, kind: Kind, collection: string, changes: readonly ChangedRecord[]): void {
   const { memory } = context;
   const ids = idsOf(kind, changes);
   if (ids.size === 0) return;

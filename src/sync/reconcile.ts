@@ -114,8 +114,8 @@ async function reconcileAll(context: SyncContext, kindMapping: KindMapping): Pro
   const extraInTotal = totals[0]! - heldCount(context, kindMapping);
   const areTooManyHeld = extraInTotal < 0;
   // A write deleted an event after a page had listed it: the totals still count that event.
-  const written = [...listed].filter((id) => isOutdated(context.memory, kindMapping.kind, id, lastReadMark));
-  const isOneDeleted = stampsById(context.replica.db, kindMapping.kind, written).size < written.length;
+  const outdated = [...listed].filter((id) => isOutdated(context.memory, kindMapping.kind, id, lastReadMark));
+  const isOneDeleted = stampsById(context.replica.db, kindMapping.kind, outdated).size < outdated.length;
   const hasListChanged = haveTotalsChanged || areTooManyHeld || isOneDeleted;
   // Undefined: the next poll compares all ids again.
   context.memory.kinds[kindMapping.kind].extraInTotal = hasListChanged ? undefined : extraInTotal;

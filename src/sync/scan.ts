@@ -44,8 +44,8 @@ export async function runInitialSync(context: SyncContext): Promise<string[]> {
 }
 
 /**
- * Copies a collection, or leaves it out if it cannot be read. Throws if the site removed or closed it after some pages,
- * which must not be served as all; and for events, without which the calendar would look empty.
+ * Copies a collection, or leaves it out if it cannot be read. Throws if some of its pages were read before, because
+ * these must not be served as all of it; and if it has the events: without them the calendar would look empty.
  */
 async function copyUnlessAbsent(context: SyncContext, kindMapping: KindMapping): Promise<void> {
   const { initialSync } = context.memory;
@@ -96,8 +96,8 @@ export async function continueScan(context: SyncContext): Promise<void> {
 }
 
 /**
- * Notes in the journal when an ended scan began (`JournalPosition.scanS`): it has all changes until then. Called after
- * a poll, which reads what the scan found dirty. While a deletion is suspended, it is not in the journal.
+ * Notes in the journal when an ended scan began (`JournalPosition.scanS`): the journal has all changes until then.
+ * Called after a poll, which reads what the scan found dirty. Not while a deletion is suspended: the journal lacks it.
  */
 export function journalEndedScan({ memory, replica }: SyncContext): void {
   const isSuspended = Object.values(memory.kinds).some(({ suspended }) => suspended.size > 0);
@@ -111,7 +111,7 @@ export function journalEndedScan({ memory, replica }: SyncContext): void {
 async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   const { memory, collections, scanIntervalMs, clockMs } = context;
   if (clockMs() < memory.scanDueMs) return undefined;
-  // If the site's facts changed, this calls `restartScan`: the scan that begins below is the one that is due then.
+  // If the site's facts changed, `refreshSite` calls `restartScan`: that asks for the scan which begins below.
   await tryToRead(context, 'site', () => refreshSite(context));
   // Missing images may exist by now, too large records be smaller, and link tables list other records.
   memory.media.notInCms.clear();

@@ -27,15 +27,15 @@ interface SyncOptions
     Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'pageSize' | 'scanIntervalMs' | 'clockMs'>> {
   /** Within this time a change shows: polls start every `PERIOD_FRACTION` of it. */
   intervalMs: number;
-  /** Whether an interval of this length has a poll; by default, each has. False: another gateway of the site polls. */
-  isPollDue?: ((intervalMs: number) => Promise<boolean>) | undefined;
+  /** Takes the turn to poll for an interval of this length. False: another gateway has it. By default always true. */
+  takesTurn?: ((intervalMs: number) => Promise<boolean>) | undefined;
 }
 
 const SCAN_INTERVAL_MS = 10 * 60_000;
 /**
- * Of an interval, from the start of one poll to that of the next. A poll that takes up to a twentieth of the interval
- * then ends within it: a change that the poll before just missed shows in time. The lease (`LEASE_FRACTION` in
- * peers.ts) is shorter, so that a gateway that is alone finds its own over.
+ * Of an interval, from the start of one poll to that of the next: of 10 s, 9.5 s. A change that one poll just missed
+ * then shows within 10 s if the next poll takes 0.5 s at most. A gateway that is alone takes a turn at each poll: its
+ * lease of 9 s (`LEASE_FRACTION` in peers.ts) is over by then.
  */
 const PERIOD_FRACTION = 0.95;
 /** The longest that a write waits until its record is fetched. */
@@ -127,7 +127,8 @@ export class Sync {
 
   /**
    * Polls the CMS now. Polls run one at a time: callers during a poll get the next one. Resolves with true if the
-   * replica then has all that the CMS had at the call. In the initial sync it only ends the pause after a failure.
+   * replica then has all that the CMS had at the call. In the initial sync it resolves with false at once, and
+   * only ends the pause after a failure.
    */
   async poll(): Promise<boolean> {
     const polled = this.#loop.pollNow();
@@ -226,9 +227,9 @@ export class Sync {
    */
   async #pollAndScan(isRequested: boolean): Promise<boolean> {
     const { tally, clockMs, signal, visitorCredentials, observe } = this.#context;
-    const { isPollDue = async () => true } = this.#options;
+    const { takesTurn = async () => true } = this.#options;
     // A replica that may be outdated, or is not complete, is always polled for.
-    const isDue = isRequested || this.state().phase !== 'live' || (await isPollDue(this.#options.intervalMs));
+    const isDue = isRequested || this.state().phase !== 'live' || (await takesTurn(this.#options.intervalMs));
     const startedMs = clockMs();
     const { requests } = tally;
     let isCurrent = false;
@@ -254,7 +255,8 @@ export class Sync {
     if (isInitial) this.#dispatch({ type: 'syncStarted' });
     const differences = await (isInitial ? runInitialSync(context) : poll(context));
     journalEndedScan(context);
-    const reasons = [...differences, context.memory.scanProblem ?? []].flat();
+    // A failed scan makes the replica stale. This poll still counts as complete (the result below): it needs no scan.
+    const reasons = [...differences, context.memory.scanProblem].filter((reason) => reason !== undefined);
     this.#dispatch({ type: 'polled', reason: reasons.length === 0 ? undefined : reasons.join('; ') });
     return differences.length === 0;
   }

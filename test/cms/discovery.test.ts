@@ -45,6 +45,7 @@ describe('discovery of a WordPress site', () => {
       'has its API where permalinks are plain',
       ...(['/', '/index.php?rest_route=/', '/index.php?rest_route=/wp/v2/posts&page=1'] as const),
     ],
+    ['has its API where no `index.php` is served', '/', '/?rest_route=/', '/?rest_route=/wp/v2/posts&page=1'],
   ];
   for (const [name, path, root, expected] of places) {
     it(name, async () => {

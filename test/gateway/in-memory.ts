@@ -185,7 +185,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     clockMs: nowMs,
     ...(options.scanIntervalMs && { scanIntervalMs: options.scanIntervalMs }),
     ...(options.syncPageSize && { pageSize: options.syncPageSize }),
-    isPollDue: peers && ((ms) => peers.takesLease(ms)),
+    takesTurn: peers && ((ms) => peers.takesLease(ms)),
   });
   const idempotencyKeys = cluster ? createSharedIdempotencyKeys(cluster) : openIdempotencyStore(replica.db);
   const application = createApplication({

@@ -425,7 +425,7 @@ describe('a poll that another gateway may have', () => {
       mapping,
       intervalMs: 10,
       nowMs,
-      isPollDue: async (intervalMs) => asked.push(intervalMs) > 0,
+      takesTurn: async (intervalMs) => asked.push(intervalMs) > 0,
       observe: () => undefined,
     });
     sync.start();

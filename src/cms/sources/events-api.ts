@@ -85,7 +85,7 @@ export function createEventsSource(
         hasNext = page.hasNext && !isRepeating;
         for (const id of page.ids) seen.add(id);
       }
-      // The list changed between two pages: an event may have moved to a page that was read before.
+      // If the list changed between two pages, an event may have moved to a page that was read before: it is missing.
       const ids = pages.flatMap((page) => page.ids).filter((id) => id !== '');
       const hasMoved = ids.length > new Set(ids).size || new Set(pages.map(({ total }) => total)).size > 1;
       const etags = pages.map(({ etag }) => etag);

@@ -30,23 +30,23 @@ export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid
 const minutesOf = (part: Component, name: string): number =>
   ICAL.UtcOffset.fromString(textOf(part, name)).toSeconds() / 60;
 
-/** The only offset, or the first zone that Windows knows whose clocks change around now as the file says. */
+/** A fixed zone if the file has one offset; else the first zone of Windows with the file's offsets around now. */
 async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promise<string | undefined> {
-  const offsets = new Set<number>();
-  const offsetByUtc = new Map<string, number>();
+  const allOffsets = new Set<number>();
+  const offsetAroundNow = new Map<string, number>();
   for (const part of parts) {
     await pause();
-    offsets.add(minutesOf(part, 'tzoffsetto'));
-    for (const [utc, minutes] of offsetsAroundChanges(part, nowMs)) offsetByUtc.set(utc, minutes);
-    if (offsetByUtc.size > MAX_OFFSETS) throw new Error('too many changes of the clocks');
+    allOffsets.add(minutesOf(part, 'tzoffsetto'));
+    for (const [utc, minutes] of offsetsAroundChanges(part, nowMs)) offsetAroundNow.set(utc, minutes);
+    if (offsetAroundNow.size > MAX_OFFSETS) throw new Error('too many changes of the clocks');
   }
-  if (offsets.size === 1) return fixedZone([...offsets][0]!);
-  if (offsetByUtc.size === 0) return undefined;
+  if (allOffsets.size === 1) return fixedZone([...allOffsets][0]!);
+  if (offsetAroundNow.size === 0) return undefined;
   for (const { iana } of WINDOWS_TO_IANA_MAP) {
     await pause();
     const name = zoneByName(iana[0] ?? '');
     const zone = zoneOrUtc(name ?? '');
-    if (name && [...offsetByUtc].every(([utc, minutes]) => offsetMinutes(utc, zone) === minutes)) return name;
+    if (name && [...offsetAroundNow].every(([utc, minutes]) => offsetMinutes(utc, zone) === minutes)) return name;
   }
   return undefined;
 }
@@ -62,7 +62,7 @@ function* offsetsAroundChanges(part: Component, nowMs: number): Generator<[utc: 
   // A rule that ends is one of the past.
   if (startWallMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) return;
   const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
-  // Whole years: the hours between UTC and the wall time make no difference.
+  // Lists of instances, one for each year. Of whole years: the hours between UTC and the wall time do not matter.
   for (const wallMs of [...expandRule(rule, startWallMs, nowMs, nowMs + 366 * DAY_MS)].flat()) {
     const utcMs = wallMs - from * 60_000;
     yield [formatWallTime(utcMs - DAY_MS / 2), from];

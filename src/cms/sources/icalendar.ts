@@ -80,7 +80,7 @@ interface UidPart {
   component: Component;
   /** Of a master its DTSTART. Of a change its RECURRENCE-ID, which may be a day although the series has times. */
   named: times.Moment;
-  /** Of a change: the instance that has claimed it (`claimChange`). */
+  /** Of a change: the start, as the series has it, of the instance that has claimed it (`claimChange`). */
   claimed?: times.Moment;
   /** Its DTSTART. Undefined: the component is private, or a change whose DTSTART cannot be read. */
   start?: times.Moment;
@@ -117,17 +117,17 @@ function uidOf(component: Component): string {
 async function readGroup(group: UidGroup, components: readonly Component[]): Promise<void> {
   const { masters, changes } = group;
   for (const component of components) await attempt(group, () => addPart(group, component));
-  // A change does not say of which master it is. That of a private master would show what the master hides.
+  // A private master has no start. It hides all of its UID, other masters too: any change may show what is private.
   if ([...masters.values()].some(({ start }) => start === undefined)) return;
-  // Of two events of one UID each has its start in its key, also while the start of the other cannot be read.
+  // If the UID has several masters, each has its start in its key, even if the start of another cannot be read now.
   const hasOthers = components.filter((component) => !isChange(component)).length > 1;
   for (const master of masters.values()) await attempt(group, () => addInstances(group, master, hasOthers));
-  // Last: by now `claimChange` has found the instances. A change of an instance that no series here has is added too.
+  // Last: by now `claimChange` has found the changes' instances. A change whose instance no series has is added too.
   for (const change of changes.values())
-    if (change.start) await attempt(group, () => add(group, change, change.start!, instanceOf(change)));
+    if (change.start) await attempt(group, () => add(group, change, change.start!, originalStartOf(change)));
 }
 
-/** Of two parts of one instance the last counts. A change without a start is no event, nor is its instance. */
+/** Of two parts of one instance the last counts. Of a change without a `start`, no event and no instance is served. */
 function addPart(group: UidGroup, component: Component): void {
   const { uid, masters, changes, remarks } = group;
   const found = isChange(component) ? changes : masters;
@@ -154,18 +154,18 @@ async function addInstances(group: UidGroup, master: UidPart, hasOthers: boolean
   const { component, named: first } = master;
   const isSeries = times.isSeries(component);
   const rangeChanges = [...changes.values()].filter(isOfLaterToo);
-  rangeChanges.sort((a, b) => instanceOf(a).epochMs - instanceOf(b).epochMs);
+  rangeChanges.sort((a, b) => originalStartOf(a).epochMs - originalStartOf(b).epochMs);
   for await (const start of isSeries ? times.startsOf(component, first, group) : [first]) {
     if (claimChange(start, changes)) continue;
-    const rangeChange = rangeChanges.findLast((change) => instanceOf(change).epochMs < start.epochMs);
-    const moved = rangeChange?.start && movedLikewise(start, instanceOf(rangeChange), rangeChange.start);
+    const rangeChange = rangeChanges.findLast((change) => originalStartOf(change).epochMs < start.epochMs);
+    const moved = rangeChange?.start && movedLikewise(start, originalStartOf(rangeChange), rangeChange.start);
     if (!rangeChange) await add(group, master, start, isSeries || hasOthers ? start : undefined);
     else if (moved) await add(group, rangeChange, moved, start);
     else source.addRemark(remarks, 'after a change of all later instances', uid);
   }
 }
 
-/** Adds an instance if it is in the window. Single events may be later. `inKey`: the start in its key, if one is. */
+/** Adds an instance if it is in the window, or a single event after it. `inKey`: the start in its key, if one is. */
 async function add(group: UidGroup, part: UidPart, start: times.Moment, inKey?: times.Moment): Promise<void> {
   const { uid, events, remarks } = group;
   const { component } = part;
@@ -180,20 +180,20 @@ async function add(group: UidGroup, part: UidPart, start: times.Moment, inKey?: 
 }
 
 const isChange = ({ lines }: Component): boolean => lines.has('recurrence-id');
-const instanceOf = ({ claimed, named }: UidPart): times.Moment => claimed ?? named;
+const originalStartOf = ({ claimed, named }: UidPart): times.Moment => claimed ?? named;
 
 /** Marks the change whose RECURRENCE-ID is this time, or this day, as that of the instance. False: there is none. */
 function claimChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>): boolean {
   const ofDay = changes.get(times.dayName(start.wallMs));
-  // The first instance of a day claims the change of that day. `instanceOf` is then its time: no later one claims it.
-  const change = changes.get(times.instanceName(start)) ?? (ofDay && instanceOf(ofDay).isDate ? ofDay : undefined);
+  // The first instance of a day claims the change of that day. `originalStartOf` is then its time: no later one does.
+  const change = changes.get(times.instanceName(start)) ?? (ofDay && originalStartOf(ofDay).isDate ? ofDay : undefined);
   if (change) change.claimed = start;
   return change !== undefined;
 }
 
 /**
  * Moves `later` as one instance was moved: on its own clock, by the time from the instant `from` to the instant `to`,
- * whose zones may differ. Undefined: one of `from` and `later` is a day, the other a time, so none claimed the change.
+ * whose zones may differ. Undefined if one of `from` and `later` is a day, the other a time.
  */
 function movedLikewise(later: times.Moment, from: times.Moment, to: times.Moment): times.Moment | undefined {
   if (from.isDate !== later.isDate) return undefined;

@@ -219,8 +219,8 @@ function withRequired(sent: CmsRecord, stored: CmsRecord, schema: CmsRecord): Cm
 /**
  * Keeps the plugin from storing the values that `completed` has beyond `sent`: an editor may have changed them since
  * they were read. `{"_acf_field_key_map": {"start": "(none)"}}` makes the plugin look for the field `start` under a key
- * that none has: it accepts the value, and stores nothing (`update_fields` of version 6.8.0, and of Secure Custom
- * Fields). Stored as read are values inside a group, which have no place in the map; by a version without it, all.
+ * that no field has: it accepts the value, and stores nothing (`update_fields` of version 6.8.0, and of Secure Custom
+ * Fields). Values inside a group are stored as read: the map cannot name them. A version without the map stores all.
  */
 function notToBeStored(sent: CmsRecord, completed: CmsRecord): CmsRecord {
   const added = Object.keys(completed).filter((name) => !Object.hasOwn(sent, name));

@@ -47,9 +47,10 @@ export function recordsOf({ json, status }: CmsResponse): CmsRecord[] {
 /** Converts a route such as `wp/v2/posts` into the path and query of a request. */
 type RouteResolver = (route: string) => { path: string; query: Query };
 
-/** Finds the API: on any site at `index.php?rest_route=`, with plain permalinks or another prefix only there. */
+/** Finds the API, in this order. Throws NoRestApi if it is at none of these addresses. */
 async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
   const site = `${url.pathname.replace(/\/(wp-json\/?)?$/, '')}/`;
+  // Its usual place; with plain permalinks or another prefix; where the server does not serve `index.php` by its name.
   const candidates = [`${site}wp-json/`, `${site}index.php?rest_route=/`, `${site}?rest_route=/`];
   const findings: NoApiFinding[] = [];
   for (const apiRoot of candidates) {
@@ -119,6 +120,7 @@ export class NoRestApi extends CmsUnavailable {
   readonly finding: NoApiFinding;
 
   constructor(finding: NoApiFinding) {
+    // 404, whatever the URL answered, also a redirect: an address without an API is no failing CMS.
     super('status', `${finding.url} ${finding.says}: there is no REST API of WordPress`, { status: 404 });
     this.name = 'NoRestApi';
     this.finding = finding;

@@ -31,7 +31,7 @@ export function inSmallerPages(call: RestCall): RestCall {
       const position = offset === undefined ? { page: at / SMALL_PAGE + 1 } : { offset: at };
       const part = { query: { ...query, ...position, per_page: SMALL_PAGE } };
       const response = await call('GET', route, part, options);
-      // Not before: a host that fails with ten records too is down.
+      // Only after a response: a host that fails with ten records too is down.
       failing.add(route);
       if (!Array.isArray(response.json)) return response;
       records.push(...response.json);

@@ -94,7 +94,7 @@ export class Sources {
   start(): void {
     void this.#options.whenComplete().then(() => {
       for (const { loop } of this.#states) loop.start();
-      // What the replica has of sources that the settings name no more is deleted. Each loop does so after a read.
+      // Deletes what the replica has of sources that the settings no longer name. A loop does so after each read.
       if (this.#states.length === 0) void this.#combine().catch(() => undefined);
     });
   }
