@@ -19,7 +19,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/load-shedding.ts', 'test/http/load-shedding.test.ts', {
     'load shedding under overload': { function: 'createOverloadCheck', code: '> _1;', replacement: '> 1e9;' },
-    'concurrent bodies': { function: 'loadShedding', code: 'if (!_1.tryTake(_2)) throw overloaded(true);' },
+    'concurrent bodies': { function: 'loadShedding', code: 'if (!_1.tryTake(_2)) throw OVERLOADED_WITH_BODY;' },
     'a finished body no longer counts': { function: 'loadShedding', code: "_1.once('close', () => _2.release(_3));" },
   }),
   ...mutantsOf('src/http/login-limit.ts', 'test/http/login-limit.test.ts', {
