@@ -4,7 +4,7 @@ import { invalidParam } from '../interface/errors.ts';
 import type { EventRecord, Site, WallTime } from '../model/records.ts';
 import type { DateBound } from '../store/list-events.ts';
 import { type PhpDate, parsePhpDate, parseUnixSeconds } from '../time/php-dates.ts';
-import { addMonths, DAY_MS, endOfDay, formatWallTime, startOfDay } from '../time/wall-time.ts';
+import { addMonths, DAY_MS, dayEndOn, dayStartOn, formatWallTime } from '../time/wall-time.ts';
 import { epochToWallMs, parseZone, utcZone, type Zone, zoneOrUtc } from '../time/zones.ts';
 
 /** The site's zone, for dates without one. */
@@ -17,12 +17,12 @@ export const todayAt = (services: { site(): Site; nowMs(): number }): string =>
 
 /** `widen`: without `strict_dates`, `starts_before=2027-05-01` is before 23:59:59 of that day, as in the original. */
 const COMPARISONS = {
-  start_date: { field: 'start', op: '>=', widen: startOfDay },
-  end_date: { field: 'end', op: '<=', widen: endOfDay },
-  starts_before: { field: 'start', op: '<', widen: endOfDay },
-  starts_after: { field: 'start', op: '>', widen: endOfDay },
-  ends_before: { field: 'end', op: '<', widen: endOfDay },
-  ends_after: { field: 'end', op: '>', widen: endOfDay },
+  start_date: { field: 'start', op: '>=', widen: dayStartOn },
+  end_date: { field: 'end', op: '<=', widen: dayEndOn },
+  starts_before: { field: 'start', op: '<', widen: dayEndOn },
+  starts_after: { field: 'start', op: '>', widen: dayEndOn },
+  ends_before: { field: 'end', op: '<', widen: dayEndOn },
+  ends_after: { field: 'end', op: '>', widen: dayEndOn },
 } as const;
 
 export type DateParameter = keyof typeof COMPARISONS;
@@ -72,18 +72,18 @@ export function dateWindow(values: Partial<Record<DateParameter, string>>, optio
   const defaults: DateWindow['urlDates'] = hasDefaults ? defaultWindow(options.nowMs, options.zone) : {};
   const bounds: DateBound[] = [];
   const urlDates: DateWindow['urlDates'] = {};
-  // How often the bounds move: the days of the default window at midnight UTC. A list without dates is valid for a day.
+  // How often the bounds move: the days of the default window at midnight UTC. Fixed ones count as these.
   let movesEveryMs = DAY_MS;
   for (const name of DATE_PARAMETERS) {
     const text = values[name];
-    const usual = defaults[name];
-    if (text === undefined && usual === undefined) continue;
+    const byDefault = defaults[name];
+    if (text === undefined && byDefault === undefined) continue;
     const { field, op, widen } = COMPARISONS[name];
     const read = options.strict ? parseWallTimeIn : timeOnDay;
-    const exact = text === undefined ? usual! : read(name, text, options);
-    // Where days start at 05:00, of `end_date=2027-05-01 18:00`: `2027-05-02 04:59:59`. `endOfDay` leaves a last second
-    // as it is, such as a sent `2027-05-01 04:59:59`: hence `startOfDay`.
-    const wall = options.strict ? exact : widen(startOfDay(exact), options.dayStarts);
+    const exact = text === undefined ? byDefault! : read(name, text, options);
+    // Where days start at 05:00, of `end_date=2027-05-01 18:00`: `2027-05-02 04:59:59`. `dayEndOn` leaves a last second
+    // as it is, such as a sent `2027-05-01 04:59:59`: hence `dayStartOn`.
+    const wall = options.strict ? exact : widen(dayStartOn(exact), options.dayStarts);
     urlDates[name] = wall;
     bounds.push({ field, op, wall });
     // The default end, to the second, is a minute later each minute.
@@ -159,8 +159,8 @@ export function eventTimes(
   if (before && sent.end === undefined && before.end === before.start && end < start) end = start;
   if (start === '' && sent.end !== undefined) throw invalidParam('start_date', 'The event has no start yet.');
   if (allDay && start !== '') {
-    start = startOfDay(start, site.dayStarts);
-    end = endOfDay(end, site.dayStarts);
+    start = dayStartOn(start, site.dayStarts);
+    end = dayEndOn(end, site.dayStarts);
   }
   const isSent = sent.start !== undefined || sent.end !== undefined;
   if (isSent && end < start)

@@ -15,7 +15,7 @@ import {
 } from '../model/records.ts';
 import { searchableText } from '../text/html.ts';
 import { cutHtml } from '../text/text.ts';
-import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
+import { dayEndOn, dayStartOn, parseWallTime } from '../time/wall-time.ts';
 import { utcToWall, wallToUtc, zoneOrUtc } from '../time/zones.ts';
 import { eventZone } from './codecs/datetime.ts';
 import type { CompiledField } from './compile-field.ts';
@@ -113,8 +113,8 @@ export function completeEvent(event: EventRecord, site: Site): void {
   if (event.allDay && event.start !== '') {
     // The event plugin may begin its days later, such as at 05:00.
     const { dayStarts } = site.settings ?? {};
-    event.start = startOfDay(event.start, dayStarts);
-    event.end = endOfDay(event.end, dayStarts);
+    event.start = dayStartOn(event.start, dayStarts);
+    event.end = dayEndOn(event.end, dayStarts);
   }
   const zone = eventZone({ event: event.timezone, site: site.timezone });
   const toUtc = (wall: string): string => (parseWallTime(wall) === undefined ? '' : wallToUtc(wall, zone));

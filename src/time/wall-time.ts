@@ -47,7 +47,7 @@ export function dayStartMs(year: number, month: number, day: number): number {
 export const dayStartOf = (wallMs: number): number => Math.floor(wallMs / DAY_MS) * DAY_MS;
 
 /** Where days start at 05:00, of `2027-06-12 02:00:00` the later `2027-06-12 05:00:00`, as in the original. */
-export function startOfDay(wall: string, dayStarts = '00:00'): string {
+export function dayStartOn(wall: string, dayStarts = '00:00'): string {
   return `${wall.slice(0, 10)} ${dayStarts}:00`;
 }
 
@@ -55,14 +55,14 @@ export function startOfDay(wall: string, dayStarts = '00:00'): string {
  * The last second of the day. Where days start at 05:00, of `2027-06-12 20:00:00` it is `2027-06-13 04:59:59`; and
  * `2027-06-12 04:59:59`, a last second already, stays.
  */
-export function endOfDay(wall: string, dayStarts?: string): string {
-  const end = wallAfter(startOfDay(wall, dayStarts), DAY_MS - SECOND_MS);
+export function dayEndOn(wall: string, dayStarts?: string): string {
+  const end = wallAfter(dayStartOn(wall, dayStarts), DAY_MS - SECOND_MS);
   return wall.slice(10) === end.slice(10) ? wall : end;
 }
 
 /** The days of an all-day event: of `2027-06-12 05:00:00` to `2027-06-14 04:59:59`, `2027-06-12` and `2027-06-13`. */
 export function wholeDays(start: string, end: string): [first: string, last: string] {
-  const sinceMidnight = (parseWallTime(start) ?? 0) - (parseWallTime(startOfDay(start)) ?? 0);
+  const sinceMidnight = (parseWallTime(start) ?? 0) - (parseWallTime(dayStartOn(start)) ?? 0);
   return [start.slice(0, 10), wallAfter(end, -sinceMidnight).slice(0, 10)];
 }
 

@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import {
   addMonths,
   dateDetails,
+  dayEndOn,
+  dayStartOn,
   EARLIEST_MS,
-  endOfDay,
   formatWallTime,
   LATEST_MS,
   parseWallTime,
-  startOfDay,
   wallTimeMs,
   wholeDays,
 } from '../../src/time/wall-time.ts';
@@ -38,11 +38,11 @@ describe('wall times', () => {
   }
 
   it('start and end days at midnight, or when the calendar starts them', () => {
-    expect(startOfDay('2027-06-11 10:00:00')).to.equal('2027-06-11 00:00:00');
-    expect(endOfDay('2027-06-11 10:00:00')).to.equal('2027-06-11 23:59:59');
-    expect(startOfDay('2027-06-11 10:00:00', '05:00')).to.equal('2027-06-11 05:00:00');
+    expect(dayStartOn('2027-06-11 10:00:00')).to.equal('2027-06-11 00:00:00');
+    expect(dayEndOn('2027-06-11 10:00:00')).to.equal('2027-06-11 23:59:59');
+    expect(dayStartOn('2027-06-11 10:00:00', '05:00')).to.equal('2027-06-11 05:00:00');
     for (const wall of ['2027-06-11 00:00:00', '2027-06-11 23:59:59', '2027-06-12 04:59:59'])
-      expect(endOfDay(wall, '05:00'), wall).to.equal('2027-06-12 04:59:59');
+      expect(dayEndOn(wall, '05:00'), wall).to.equal('2027-06-12 04:59:59');
     expect(wholeDays('2027-06-11 05:00:00', '2027-06-12 04:59:59')).to.deep.equal(['2027-06-11', '2027-06-11']);
     expect(wholeDays('2027-06-11 00:00:00', '2027-06-12 23:59:59')).to.deep.equal(['2027-06-11', '2027-06-12']);
   });
@@ -59,8 +59,8 @@ describe('wall times', () => {
   });
 
   it('have a start of day, an end of day and parts', () => {
-    expect(startOfDay('2027-01-10 10:20:30')).to.equal('2027-01-10 00:00:00');
-    expect(endOfDay('2027-01-10 10:20:30')).to.equal('2027-01-10 23:59:59');
+    expect(dayStartOn('2027-01-10 10:20:30')).to.equal('2027-01-10 00:00:00');
+    expect(dayEndOn('2027-01-10 10:20:30')).to.equal('2027-01-10 23:59:59');
     expect(dateDetails('2027-01-10 10:20:30')).to.deep.equal({
       year: '2027',
       month: '01',

@@ -10,7 +10,7 @@ import { pause } from '../../pause.ts';
 import { decodeEntities, escapeMarkup, textLine } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { cutHtml, trimCharactersEnd, webAddress } from '../../text/text.ts';
-import { DAY_MS, endOfDay, formatWallTime, startOfDay, validWallTime, wholeDays } from '../../time/wall-time.ts';
+import { DAY_MS, dayEndOn, dayStartOn, formatWallTime, validWallTime, wholeDays } from '../../time/wall-time.ts';
 import { instantsOf, parseZone, wallToUtc, type Zone } from '../../time/zones.ts';
 import { describeBody, parseJson } from '../http-exchange.ts';
 import { getPublic } from '../public-request.ts';
@@ -159,7 +159,7 @@ function timesOf(json: JsonObject) {
   const allDay = json.all_day === true;
   // On a site whose days begin at 05:00 a whole day is from then on. Here it begins at midnight.
   const [first, last] = wholeDays(start, end);
-  const [from, to] = allDay ? [startOfDay(first), endOfDay(last)] : [start, end];
+  const [from, to] = allDay ? [dayStartOn(first), dayEndOn(last)] : [start, end];
   const [startUtc, endUtc] = [toUtc(from, zone, json.utc_start_date), toUtc(to, zone, json.utc_end_date)];
   return { start: from, end: to, startUtc, endUtc, timezone, allDay };
 }

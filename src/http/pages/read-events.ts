@@ -91,7 +91,7 @@ export class EventReader {
     return this.#page(range, { ...filters, per_page: String(EVENTS_PER_PAGE), page: String(page) });
   }
 
-  /** At most `max` events, the earliest, without texts; `total` counts all. */
+  /** Pages of the earliest events, without texts, until these are `max` or more; `total` counts all. */
   async many(range: DayRange, filters: LandingQuery['filters'], max: number): Promise<EventList> {
     const list: EventList = { events: [], total: 0, pages: 1 };
     for (let number = 1; number <= list.pages && list.events.length < max; number++) {

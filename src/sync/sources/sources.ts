@@ -142,6 +142,7 @@ export class Sources {
       // Nothing changed since the answer that was saved: it is saved again, with the present time.
       if (snapshot === undefined) this.#save(named, this.#saved(named)!);
       else problem = await this.#work.execute(() => this.#storeUnlessDoubted(state, snapshot));
+      // Also if nothing changed: the site's own events may have, and with them which are the same.
       if (problem === undefined) await this.#combine();
       // A doubted answer is no failure: the next read is after the interval.
       state.failures = 0;

@@ -1,12 +1,15 @@
-// The source stays small: each room of src has a ceiling, in lines of TypeScript with comments and blank lines.
+// `node test/size.ts`: the size of each room of src beside its ceiling, in lines of TypeScript with comments and blank
+// lines. Exits with 1 if one is larger.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 
 const SRC = join(import.meta.dirname, '../src');
 
-/** Of the rooms without what was added to a finished core, and of all together. Raise none: do less instead. */
+/**
+ * Of the rooms without `ADDITIONS`, and of all together. Before you raise one, look for what can go. A further CMS is an
+ * addition of its own.
+ */
 const CEILINGS = {
   'cli/': 3800,
   'calendar/': 4400,
@@ -47,17 +50,15 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((na
 const added = Object.keys(ADDITIONS);
 const core = files.filter((name) => !added.some((each) => name.startsWith(each)));
 
-const linesOf = (names: string[]): number =>
-  names.reduce((lines, name) => lines + readFileSync(join(SRC, name), 'utf8').split('\n').length - 1, 0);
+function report(beginning: string, ceiling: number, names: readonly string[]): void {
+  const measured = names.filter((name) => name.startsWith(beginning));
+  const lines = measured.reduce((sum, name) => sum + readFileSync(join(SRC, name), 'utf8').split('\n').length - 1, 0);
+  if (lines > ceiling) process.exitCode = 1;
+  const name = (beginning || 'all rooms').padEnd(30);
+  console.log(`${name}${String(lines).padStart(7)} of ${ceiling}${lines > ceiling ? ', too large' : ''}`);
+}
 
-describe('src has at most', () => {
-  for (const [room, ceiling] of Object.entries(CEILINGS))
-    it(`${ceiling} lines in ${room || 'all rooms'}`, () => {
-      expect(linesOf(core.filter((name) => name.startsWith(room)))).to.be.within(1, ceiling);
-    });
-
-  for (const [addition, ceiling] of Object.entries(ADDITIONS))
-    it(`${ceiling} lines in ${addition}`, () => {
-      expect(linesOf(files.filter((name) => name.startsWith(addition)))).to.be.within(1, ceiling);
-    });
-});
+console.log('rooms, without the additions');
+for (const [room, ceiling] of Object.entries(CEILINGS)) report(room, ceiling, core);
+console.log('additions');
+for (const [addition, ceiling] of Object.entries(ADDITIONS)) report(addition, ceiling, files);
