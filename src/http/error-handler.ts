@@ -1,4 +1,4 @@
-// Turns everything that the middleware throws into an API error; the cause goes to the log only.
+// Turns everything that the middleware throws into an API error. No client gets its cause.
 
 import { unmappedToApiError } from '../calendar/cms-errors.ts';
 import { ApiError, ReplicaError } from '../errors.ts';

@@ -50,7 +50,7 @@ export class Idempotency {
    * Runs a create once for each key, user and kind. Throws the errors of the create, and 400, 409, 422 and 503.
    *
    *     the key has in the store   this request gets
-   *     nothing                    its create
+   *     nothing                    its create; in a cluster, the record if the companion plugin knows the key
    *     other parameters           422
    *     a result (`done`)          the record, or the stored error
    *     `running`                  409 while the create may still run, then as `unknown`

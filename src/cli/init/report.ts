@@ -39,9 +39,9 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
   const rows = KINDS.flatMap((kind) => {
     const spec = mapping[kind];
     if (!spec) return [];
-    // Undefined for terms, whose fields are those of every WordPress.
     const type = typeAt(site, spec.posts);
-    const fields = isSeenOnSite ? Object.entries(spec.fields ?? {}) : [];
+    // `init` has read no values of terms.
+    const fields = isSeenOnSite && spec.terms === undefined ? Object.entries(spec.fields ?? {}) : [];
     return [
       [kind, collectionName(spec), describeCollection(site, collectionName(spec))],
       ...fields.map(([name, field]) => [`${kind}.${name}`, readPathsOf(field).join(' + '), fieldEvidence(type, field)]),

@@ -40,7 +40,7 @@ interface SourcesOptions {
 }
 
 interface SavedState {
-  address: string;
+  addressHash: string;
   validators: SourceValidators;
   readMs: number;
   remarks: Remark[];
@@ -81,7 +81,8 @@ export class Sources {
     this.#nowMs = options.nowMs ?? Date.now;
     this.#states = options.sources.map((named) => {
       const loop = new PollLoop({
-        poll: () => this.#reads.execute(() => this.#read(state)),
+        // It rejects if the replica is damaged: the gateway then replaces the replica, and stops this loop.
+        poll: () => this.#reads.execute(() => this.#read(state)).catch(() => false),
         pauseMs: () => this.#pauseMs(state.failures),
         clockMs: () => performance.now(),
         signal: this.#stopping.signal,
@@ -127,7 +128,7 @@ export class Sources {
     return failures === 0 ? intervalMs : Math.min(intervalMs, FIRST_RETRY_MS * 2 ** (failures - 1));
   }
 
-  /** Reads the source, stores what it says, and combines. Resolves with true if that succeeded. Never rejects. */
+  /** Reads the source, stores what it says, and combines. Resolves with true if that succeeded. */
   async #read(state: SourceState): Promise<boolean> {
     const { observe, replica } = this.#options;
     const { named } = state;
@@ -174,12 +175,13 @@ export class Sources {
   }
 
   /** Another address is another calendar, whose validators do not count: a 304 would keep the events of the old one. */
-  readonly #addressKey = (named: NamedSource) => createHash('sha256').update(sourceAddress(named)).digest('base64url');
+  readonly #hashOfAddress = (named: NamedSource) =>
+    createHash('sha256').update(sourceAddress(named)).digest('base64url');
 
   #saved(named: NamedSource): SavedState | undefined {
     const { db } = this.#options.replica;
     const saved = db.parse<SavedState>(getState(db, `source.${named.name}`) ?? '{}');
-    return saved.address === this.#addressKey(named) ? saved : undefined;
+    return saved.addressHash === this.#hashOfAddress(named) ? saved : undefined;
   }
 
   /** Keeps what the source says. Saves the validators last: if the process ends before, the source is read again. */
@@ -195,7 +197,7 @@ export class Sources {
   }
 
   #save(named: NamedSource, { validators, remarks }: Pick<SavedState, 'validators' | 'remarks'>): void {
-    const saved: SavedState = { address: this.#addressKey(named), validators, readMs: this.#nowMs(), remarks };
+    const saved: SavedState = { addressHash: this.#hashOfAddress(named), validators, readMs: this.#nowMs(), remarks };
     this.#options.replica.apply({ state: { [`source.${named.name}`]: JSON.stringify(saved) } });
   }
 

@@ -97,6 +97,21 @@ describe('sources', () => {
     await gateway.stop();
   });
 
+  it('end no process if the replica is damaged: the gateway replaces it, and makes other ones', async () => {
+    const { db } = gateway.replica;
+    const number = db.number.bind(db);
+    const damage = Promise.withResolvers<void>();
+    db.number = () => {
+      damage.resolve();
+      throw new Error('database disk image is malformed');
+    };
+    library.answer([said('a')]);
+    await damage.promise;
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+    await sources.stop();
+    db.number = number;
+  });
+
   /** The source is read, and answers so. Resolves with whether that succeeded. */
   const read = async (name: 'library' | 'theatre', answer: Answer): Promise<boolean> => {
     const read = Promise.withResolvers<boolean>();
