@@ -2,7 +2,7 @@
 
 type ApiErrorOptions = Partial<Pick<ApiError, 'data' | 'extra' | 'headers' | 'omitData' | 'cause'>>;
 
-/** An error that a client gets: HTTP status, error code and message. No client gets `cause`: for the log, and for `mayHaveWritten`. */
+/** An error that a client gets: HTTP status, error code and message. The log and `mayHaveWritten` get `cause`. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;

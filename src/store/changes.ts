@@ -123,7 +123,7 @@ export class ChangeBatch {
     if (before) deleteSourceRow(this.#db, row);
     const after = row.eventJson === null ? undefined : row;
     if (after) insertSourceRow(this.#db, after);
-    // Event 7 shows `source` and `url` of each row whose `eventId` is 7. Both rows here have the same `source`, which is
+    // Event 7 shows `source` and `url` of each row whose `eventId` is 7. Both rows here have the same `source`: it is
     // part of their key. If they have the same `eventId` and `url` too, no event looks different now.
     if (before?.eventId === after?.eventId && before?.url === after?.url) return;
     for (const id of new Set([before?.eventId, after?.eventId])) {

@@ -190,7 +190,7 @@ const NAMED_OF_TERMS = 'manage_terms';
  *
  *     {edit_posts: 'edit_events', ...}          edit_events
  *     {edit_posts: false, ...}                  do_not_allow, which no account has
- *     no edit_published_posts                   edit_published_posts: without `map_meta_cap` only the header `Allow` asks
+ *     no edit_published_posts                   edit_published_posts: without `map_meta_cap` only our `Allow` asks
  *     no edit_posts of a taxonomy               edit_posts: who writes a venue that is a term needs it
  *
  * @throws CmsUnavailable without a name that WordPress always has: its general name would let in editors of posts
