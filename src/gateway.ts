@@ -344,7 +344,7 @@ export class Gateway {
     const { peers, sync } = this.#current;
     const { cms } = this.#openedCms;
     const records = changes.flatMap(({ collection, id: cmsId, trashed: isTrashed }) => {
-      // Webhooks name images as the CMS does: `pictures`. `kindOfCollection` knows only `media`, so this comes first.
+      // Webhooks name images as the CMS does: `pictures`. `kindOfCollection` knows only `media`.
       const isImage = collection === this.#mapping.imageCollection;
       const kind = isImage ? 'image' : kindOfCollection(this.#mapping, collection);
       const id = kind ? cms.gatewayId(specOf(this.#mapping, kind)!, cmsId) : 0;

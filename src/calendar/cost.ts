@@ -66,6 +66,7 @@ const ofSite = (site: SiteSettings = {}): Currency => ({
  *
  *   levels                symbol   code
  *   a record in GBP       GBP      GBP: `$` may not stand for it
+ *   the same, a `€` site  €        GBP: The Events Calendar shows both
  *   `kr`, a site in SEK   kr       SEK: of the first level whose code the symbol may stand for
  *   `€`, a site in SEK    €        EUR: the symbol of no other currency
  *   `kr`                  kr       undefined: it may be Danish, Swedish or another

@@ -43,7 +43,7 @@ export function initialSyncState(nowMs: number): SyncState {
 /**
  *     event           before the replica is complete   afterwards
  *     syncStarted     syncing                          the same state
- *     opened          stale                            (only the first event is)
+ *     opened          stale                            (`opened` comes first, or never)
  *     polled          live; with a reason stale        live; with a reason stale
  *     failed          unreachable                      stale; from the second failure in a row unreachable
  *     replicaFailed   the same state                   stale

@@ -1,5 +1,5 @@
 // Owns the sources: reads each in a loop of its own, keeps what it said last, and then combines them all (combine.ts).
-// A setting that changes what is read belongs to `#addressKey`; one that changes what is made of it, to `combine`.
+// A setting that changes what is read belongs to `sourceAddress`; one that changes what is made of it, to `combine`.
 // docs/sources.md says what an operator sees of it. The way of an event, such as Jazz of the source `library`:
 // - `SourceSettings` (config.json) name an address; with its reader, a `Source`, it is a `NamedSource`.
 // - The reader answers with a `SourceSnapshot`, in which Jazz is a `SourceEvent`.
