@@ -38,7 +38,8 @@ export function cachedReads(
     state.cached = toCached(apiResponse, originalUrl, state.routeName);
     if (!state.cached) return;
     state.cacheOutcome = 'miss';
-    if (isCacheable(req)) cache.set(state.cached);
+    // Also the response to `no-cache`: none is newer.
+    cache.set(state.cached);
   }
 
   async function shareResponse(flight: Flight, state: State): Promise<void> {

@@ -9,7 +9,7 @@ import { stampOf } from './collections.ts';
 // records of the middle part again although the replica has the same `modified`. A record that was created with a date
 // of next month has that date as `modified`: it is listed at every poll, and never recent.
 //
-//     09:59:30            09:59:58  10:00:00  10:01:00
+//     09:59:30            09:59:58            10:01:00
 //         |------ listed -----|- listed, recent --|------ listed ----->
 
 /** WordPress sets the modification time before it saves: a record may appear after others that changed later. */
