@@ -10,7 +10,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { MEMORY_ENVIRONMENT, NODE_FLAGS } from '../src/node-flags.ts';
 import { Replica } from '../src/store/replica.ts';
-import { REPLICA_FORMAT } from '../src/store/schema.ts';
 import { scriptOptions } from '../test/script-options.ts';
 import { startGateway } from '../test/start-gateway.ts';
 import type { EditPoll, ProcessFigures } from './replica/gateway.ts';
@@ -126,7 +125,7 @@ function identityOf(file: string): string {
   const db = new DatabaseSync(file, { readOnly: true });
   try {
     const row = db.prepare("SELECT value FROM state WHERE key = 'identity'").get();
-    return String(row?.value).slice(`${REPLICA_FORMAT} `.length);
+    return String(row?.value);
   } finally {
     db.close();
   }
