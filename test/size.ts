@@ -13,9 +13,9 @@ const SRC = join(import.meta.dirname, '../src');
 const CEILINGS = {
   'cli/': 3800,
   'calendar/': 4400,
-  // 150 of them for what files that were there gained by additions: the legend of a month, the search of past events, the
-  // map of the site, lists with some properties, the names of unknown parameters, dry runs.
-  'http/': 4150,
+  // More by what its files gained by additions: the legend of a month, the search of past events, the map of the site,
+  // lists with some properties, the names of unknown parameters, dry runs.
+  'http/': 4000,
   'cms/': 3300,
   'store/': 2100,
   'sync/': 2300,

@@ -79,8 +79,8 @@ export class Peers implements PeersPort {
   readonly #rereading = new Set<string>();
   /**
    * True in `read` of `#reread`, and in all that this awaits. A poll at the same time has no such mark: it tells its
-   * changes. A batch (`inBatches` in sync/poll.ts) has the mark if the call that began it had it. If that had none, as
-   * after `CmsRecords.#fetchUnknown`, and a `tell` joins, the records of the `tell` are told twice, which does no harm.
+   * changes. A batch (`inBatches` in sync/poll.ts) has the mark if the call that began it had it. A batch that
+   * `CmsRecords.#fetchUnknown` began has none: records that an entry adds to it are told again, which does no harm.
    */
   readonly #isReread = new AsyncLocalStorage<true>();
 

@@ -39,8 +39,6 @@ interface Scenario {
   next: () => string;
   /** Enough connections for the peak. */
   connections: number;
-  /** The least part of the peak that is answered under overload. */
-  minShare: number;
   /** A single request, to measure latency. */
   probe: { path: string; headers?: Record<string, string> };
 }
@@ -50,24 +48,21 @@ const scenarios: Scenario[] = [
     name: 'reads that only the CMS can answer',
     next: () => get('/events/2', EDITOR),
     connections: 16,
-    minShare: 0.8,
     probe: { path: '/events/2', headers: { authorization: authorization('editor') } },
   },
   {
     name: 'writes',
     next: () => post('/events/1', { title: `t${requestCount++}` }),
     connections: 16,
-    minShare: 0.8,
     probe: { path: '/events/2', headers: { authorization: authorization('editor') } },
   },
   {
     // Rendered and compressed again for each request: expensive enough for five times the peak to be sent. An answer takes
-    // about 1.5 ms, and a rejection 0.15: four rejections for an answer take a third of the time. The generator of the
-    // load has the rest, on two cores.
+    // about 1.5 ms, and a rejection 0.15: four rejections for an answer take a third of the time. On two cores with the
+    // generator of the load 51 to 58 % of the peak were answered, which is not enough.
     name: 'answers that cost the gateway itself',
     next: () => get(`/doc?new=${requestCount++}`, PACKED),
     connections: 16,
-    minShare: 0.5,
     probe: { path: '/events?new=alone' },
   },
 ];
@@ -127,7 +122,7 @@ async function overload(gateway: MeasuredGateway, scenario: Scenario): Promise<v
   report(`${name}: asked`, `${sentRate.toFixed(1)} times the most`, `at least ${TIMES * 0.9}`, sentRate >= TIMES * 0.9);
   const share = outcome.goodput / peak;
   const goodput = `${outcome.goodput.toFixed(0)} a second, ${(share * 100).toFixed(0)} % of ${peak.toFixed(0)}`;
-  report('  answered', goodput, `at least ${scenario.minShare * 100} %`, share >= scenario.minShare);
+  report('  answered', goodput, 'at least 80 %', share >= 0.8);
   const good = outcome.latencies['200'] ?? [];
   report('  99 % of these within', `${percentile(good, 0.99).toFixed(0)} ms`, '2 s', percentile(good, 0.99) < 2000);
   const rejected = outcome.latencies['503'] ?? [];
