@@ -48,7 +48,7 @@ type SourceChange = SourceRow | { source: string; key: string; eventJson: null }
  *   `withhold`           withheld: no entry       nothing                  nothing
  */
 export class ChangeBatch {
-  /** What other gateways read again: of a series, not its occurrences. If empty, the replica's version stays. */
+  /** What other gateways read again; of a series that goes, only itself. If empty, the replica's version stays. */
   readonly changed: { kind: KindOrImage; id: number }[] = [];
   readonly #db: Database;
   /** Absent during the initial sync. */
