@@ -10,6 +10,6 @@ export interface PeersPort {
   tell<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T>;
   /** `id`: the last entry that this gateway wrote or applied. `isTold`: nothing that it changed is still to be told. */
   consistencyToken(): { id: string; isTold: boolean };
-  /** Whether this gateway has, within the time and before the abort, applied all entries up to this id. */
-  reaches(id: string, withinMs: number, signal: AbortSignal): Promise<boolean>;
+  /** Whether this gateway has, within the time, applied all entries up to this id. */
+  reaches(id: string, withinMs: number): Promise<boolean>;
 }

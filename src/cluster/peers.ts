@@ -166,13 +166,13 @@ export class Peers implements PeersPort {
     return { id: latest, isTold: this.#unsent.size === 0 && !this.#sending };
   }
 
-  async reaches(id: string, withinMs: number, signal: AbortSignal): Promise<boolean> {
+  async reaches(id: string, withinMs: number): Promise<boolean> {
     if (compareIds(this.#applied, id) >= 0) return true;
-    if (this.#isConnected !== true || signal.aborted) return false;
+    if (this.#isConnected !== true) return false;
     const reached = Promise.withResolvers<true>();
     const waiter = { id, resolve: reached.resolve };
     this.#waiting.add(waiter);
-    const end = sleep(withinMs, false, { ref: false, signal }).catch(() => false);
+    const end = sleep(withinMs, false, { ref: false });
     return Promise.race([reached.promise, end]).finally(() => this.#waiting.delete(waiter));
   }
 

@@ -12,9 +12,8 @@ const POLL_INTERVAL_MS = 1000;
 
 const CLOCK = {
   nowMs: () => performance.now(),
-  /** Resolves with false after this many milliseconds, or on the signal. */
-  wait: (ms: number, signal?: AbortSignal): Promise<false> =>
-    sleep(ms, false as const, { ref: false, ...(signal && { signal }) }).catch(() => false as const),
+  /** Resolves with false after this many milliseconds. */
+  wait: (ms: number): Promise<false> => sleep(ms, false as const, { ref: false }),
 };
 
 /**
@@ -25,9 +24,8 @@ const CLOCK = {
  *   two seconds ago           one at once              one at once
  */
 export type PollForRequest = (options: {
-  /** The promise resolves with false after this time, or on the signal. */
+  /** The promise resolves with false after this time. */
   maxMs: number;
-  signal?: AbortSignal;
   mayBeRecent?: boolean;
 }) => Promise<boolean>;
 
@@ -48,10 +46,10 @@ export function createRequestPolls(sync: Pick<Services['sync'], 'poll' | 'state'
     return next;
   }
 
-  return async function pollForRequest({ maxMs, signal, mayBeRecent = false }) {
+  return async function pollForRequest({ maxMs, mayBeRecent = false }) {
     if (sync.state().failures > 0) return false;
     const isRecent = clock.nowMs() - startedMs < POLL_INTERVAL_MS;
-    return Promise.race([mayBeRecent && isRecent ? latest : pollNext(), clock.wait(maxMs, signal)]);
+    return Promise.race([mayBeRecent && isRecent ? latest : pollNext(), clock.wait(maxMs)]);
   };
 }
 
@@ -71,7 +69,7 @@ export function consistencyHeaders(peers: PeersPort | undefined): Record<string,
 
 /**
  * Waits until the gateway shows the state that the request's token names, at most two seconds; then it polls
- * once. Throws `ApiError`: 400 for an invalid token, 503 if that failed too, or if the client disconnects.
+ * once. Throws `ApiError`: 400 for an invalid token, 503 if that failed too.
  */
 export function waitForToken(peers: PeersPort, poll: PollForRequest): Middleware {
   return async function waitForTokenMiddleware(ctx, next) {
@@ -79,13 +77,9 @@ export function waitForToken(peers: PeersPort, poll: PollForRequest): Middleware
     if (token === '') return next();
     const [, id, suffix] = TOKEN.exec(token) ?? [];
     if (id === undefined) throw invalidVersion();
-    const closed = new AbortController();
-    const { signal } = closed;
-    ctx.res.once('close', () => closed.abort());
-    if (ctx.res.closed) closed.abort();
     // With `+` a poll follows in any case: no entry names the untold changes.
-    const hasAll = (await peers.reaches(id, MAX_WAIT_MS, signal)) && suffix === '';
-    if (!hasAll && !(await poll({ maxMs: MAX_WAIT_MS, signal }))) throw behind();
+    const hasAll = (await peers.reaches(id, MAX_WAIT_MS)) && suffix === '';
+    if (!hasAll && !(await poll({ maxMs: MAX_WAIT_MS }))) throw behind();
     return next();
   };
 }

@@ -1,13 +1,10 @@
-// A request that waits for its consistency token: ends when its client disconnects, and causes few polls.
+// A request that waits for its consistency token: it causes few polls.
 
-import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import type { PeersPort } from '../../src/calendar/peers-port.ts';
 import { createRequestPolls, waitForToken } from '../../src/http/consistency-token.ts';
 import type { Context } from '../../src/http/state.ts';
 import type { Sync } from '../../src/sync/sync.ts';
-
-const never = new Promise<never>(() => {});
 
 describe('a request that waits for its consistency token', () => {
   let nowMs: number;
@@ -29,8 +26,8 @@ describe('a request that waits for its consistency token', () => {
   });
 
   /** Resolves with what the request threw; undefined if it continued. */
-  const request = (token: string, res: EventEmitter = new EventEmitter()): Promise<unknown> =>
-    middleware({ get: () => token, res } as unknown as Context, async () => undefined).catch((error: unknown) => error);
+  const request = (token: string): Promise<unknown> =>
+    middleware({ get: () => token } as unknown as Context, async () => undefined).catch((error: unknown) => error);
 
   async function pass(ms: number): Promise<void> {
     await new Promise(setImmediate);
@@ -38,30 +35,6 @@ describe('a request that waits for its consistency token', () => {
     for (const { untilMs, resolve } of waiting) if (untilMs <= nowMs) resolve();
     await new Promise(setImmediate);
   }
-
-  it('ends when its client disconnects, and when it had disconnected before', async () => {
-    failures = 1;
-    reaches = (_id, _withinMs, signal) =>
-      new Promise((resolve) => {
-        if (signal.aborted) resolve(false);
-        signal.addEventListener('abort', () => resolve(false));
-      });
-    const res = new EventEmitter();
-    const ended = request('1-0', res);
-    res.emit('close');
-    expect(await ended).to.include({ code: 'calendar_behind' });
-    expect(await request('1-0', Object.assign(new EventEmitter(), { closed: true }))).to.include({ status: 503 });
-  });
-
-  it('ends also while it waits for a poll', async () => {
-    const poll = createRequestPolls({ poll: () => never, state: () => ({ failures }) } as never);
-    middleware = waitForToken({ reaches } as PeersPort, poll);
-    const res = new EventEmitter();
-    const ended = request('1-0+', res);
-    await new Promise(setImmediate);
-    res.emit('close');
-    expect(await ended).to.include({ code: 'calendar_behind' });
-  });
 
   it('causes no poll if the gateway shows all that its token names', async () => {
     expect(await request('1-0')).to.equal(undefined);
