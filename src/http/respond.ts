@@ -19,12 +19,9 @@ import { type Context, type Middleware, nextRequestId } from './state.ts';
 export function respond(services: Services, cache: ResponseCache, cors: Cors): Middleware {
   async function sendPublic(ctx: Context, cached: CachedResponse): Promise<void> {
     const { req, res, state } = ctx;
-    const { headers, isStale } = perRequestHeaders(req, state.requestId, services, cors);
-    const isNotModified = isFresh(req.headers, cached);
+    const headers = perRequestHeaders(req, state.requestId, services, cors);
     const acceptEncoding = req.headers['accept-encoding'] as string | undefined;
-    if (isStale) state.cacheOutcome = 'stale';
-    else if (isNotModified && state.cacheOutcome === 'hit') state.cacheOutcome = 'not-modified';
-    const body = isNotModified ? undefined : await cache.negotiate(cached, acceptEncoding);
+    const body = isFresh(req.headers, cached) ? undefined : await cache.negotiate(cached, acceptEncoding);
     ctx.respond = false;
     writePublic(req, res, cached, body, headers);
   }
@@ -72,16 +69,13 @@ function writePublic(
   res.end(chunks.at(-1));
 }
 
-/**
- * The headers of a public response that depend on the request and the moment, names and values in turn.
- * `isStale`: the replica has not caught up with the CMS for a while.
- */
+/** The headers of a public response that depend on the request and the moment, names and values in turn. */
 function perRequestHeaders(
   { headers: { origin } }: IncomingMessage,
   requestId: string,
   { sync, peers, nowMs }: Services,
   cors: Cors,
-): { headers: string[]; isStale: boolean } {
+): string[] {
   const { phase, lastCaughtUpMs, sinceMs } = sync.state();
   const isStale = phase === 'unreachable' || phase === 'stale';
   const ageS = Math.max(0, Math.round((nowMs() - (lastCaughtUpMs ?? sinceMs)) / 1000));
@@ -91,7 +85,7 @@ function perRequestHeaders(
     ...consistencyHeaders(peers),
     ...(isStale && staleHeaders(ageS)),
   };
-  return { headers: Object.entries(headers).flat(), isStale };
+  return Object.entries(headers).flat();
 }
 
 export interface FastPathOptions {
@@ -123,11 +117,9 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
     if (!rateLimit.tryConsume(clientAddress(req), startedMs)) return next(req, res);
 
     const id = nextRequestId(req.headers['x-request-id']);
-    const { headers, isStale } = perRequestHeaders(req, id, services, cors);
-    writePublic(req, res, cached, body, headers);
+    writePublic(req, res, cached, body, perRequestHeaders(req, id, services, cors));
     const durationMs = performance.now() - startedMs;
-    const outcome = isNotModified ? 'not-modified' : 'hit';
     const served = { id, method: req.method!, route: cached.routeName, status: res.statusCode, durationMs };
-    services.observe({ type: 'request', ...served, cache: isStale ? 'stale' : outcome });
+    services.observe({ type: 'request', ...served, cache: 'hit' });
   };
 }

@@ -3,11 +3,10 @@
 import type { UnavailableReason } from '../errors.ts';
 
 /**
- * How the gateway served a public read. `hit`: from the response cache; `not-modified`: the same, as a 304. `miss`: it
- * built the response. `shared`: another request was already building it (single-flight). `stale`: any of these, while
- * the replica had not caught up with the CMS. `none`: every other request.
+ * How the gateway served a public read. `hit`: from the response cache. `miss`: it built the response. `shared`:
+ * another request was already building it (single-flight). `none`: every other request.
  */
-export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'not-modified' | 'stale' | 'none';
+export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'none';
 
 /**
  * `empty`: nothing was read yet. `syncing`: the initial sync runs. `live`: the replica equals the CMS. `stale`: one

@@ -33,13 +33,13 @@ describe('metrics', () => {
   });
 
   it('measures requests by route and cache outcome', async () => {
-    observe(request, request, { ...request, cache: 'stale', durationMs: 60 }, { ...request, status: 503 });
+    observe(request, request, { ...request, cache: 'miss', durationMs: 60 }, { ...request, status: 503 });
     const labels = 'route="list /events",status="2xx",cache="hit"';
     expect(await value(`calendar_request_seconds_count{${labels}}`)).to.equal(2);
     expect(await value(`calendar_request_seconds_sum{${labels}}`)).to.be.closeTo(0.006, 1e-9);
     expect(await value(`calendar_request_seconds_bucket{le="0.001",${labels}}`)).to.equal(0);
     expect(await value(`calendar_request_seconds_bucket{le="0.005",${labels}}`)).to.equal(2);
-    expect(await value(`calendar_request_seconds_count{${labels.replace('hit', 'stale')}}`)).to.equal(1);
+    expect(await value(`calendar_request_seconds_count{${labels.replace('hit', 'miss')}}`)).to.equal(1);
     expect(await metrics.registry.metrics()).not.to.contain('secret-id');
     // One series per status class, for all methods.
     observe({ ...request, status: 206 }, { ...request, method: 'HEAD' });
