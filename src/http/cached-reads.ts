@@ -43,12 +43,9 @@ export function cachedReads(
   }
 
   async function shareResponse(flight: Flight, state: State): Promise<void> {
-    try {
-      await flight.done;
-    } finally {
-      // The log names the route of a failed request, too.
-      state.routeName = flight.state.routeName;
-    }
+    // `auth` has set it before the flight's first `await`.
+    state.routeName = flight.state.routeName;
+    await flight.done;
     state.cached = flight.state.cached;
     state.apiResponse = flight.state.apiResponse;
     if (state.cached) state.cacheOutcome = 'shared';
@@ -57,9 +54,7 @@ export function cachedReads(
   return async function cachedReadsMiddleware(ctx, next) {
     const { state, originalUrl: url } = ctx;
     // HEAD and GET of a URL share one entry. With `?_method=DELETE` that GET is a DELETE, so the HEAD uses no entry.
-    // A GET with `X-HTTP-Method-Override: HEAD` has no body to keep.
-    const isOverridden = state.query._method !== undefined || state.omitBody;
-    if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || isOverridden) return next();
+    if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || state.query._method !== undefined) return next();
     if (isNoCache(ctx.req)) await poll({ maxMs: MAX_POLL_MS, mayBeRecent: true });
     if (!isCacheable(ctx.req)) return compute(ctx, next);
 

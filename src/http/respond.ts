@@ -42,7 +42,7 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
     if (error) await sendPrivate(ctx, error.status, error.body, error.headers ?? {});
     else if (cached) await sendPublic(ctx, cached);
     else if (apiResponse) await sendPrivate(ctx, apiResponse.status, apiResponse.body, apiResponse.headers ?? {});
-    // `omitBody` is never together with `cached`: `cachedReads` keeps no response to such a request.
+    // `omitBody` is never together with `cached`: a request with an override does not depend on its URL alone.
     if (omitBody) ctx.body = Buffer.alloc(0);
     // A public response has these headers among its `perRequestHeaders`.
     if (!cached) ctx.set(consistencyHeaders(services.peers));
