@@ -40,6 +40,7 @@ function errorReply(status: number, error: string, headers: Record<string, strin
 }
 
 const LOG_INTERVAL_MS = 60_000;
+const ENDPOINTS = 'the endpoints are GET /-/live, /-/ready, /-/status, /-/metrics, and POST /-/changes';
 const BAD_SIGNATURE = 'X-Calendar-Signature is missing or invalid, or its time differs by more than five minutes';
 
 /** Returns a function that counts each refused webhook, and warns about them once a minute. */
@@ -76,11 +77,10 @@ export function createAdmin(options: AdminOptions): RequestListener {
     const url = URL.parse(req.url ?? '/', 'http://admin');
     if (!url) return errorReply(400, 'the URL is malformed');
     const path = url.pathname.replace(/^\/-\//, '/');
-    if (path === '/changes') return method === 'POST' ? webhook(req) : errorReply(405, 'POST only', POST);
-    const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
-    if (!endpoint)
-      return errorReply(404, 'the endpoints are /-/live, /-/ready, /-/status, /-/metrics and POST /-/changes');
-    return method === 'GET' || method === 'HEAD' ? endpoint(url.searchParams) : errorReply(405, 'GET only', GET);
+    if (path === '/changes' && method === 'POST') return webhook(req);
+    const isRead = method === 'GET' || method === 'HEAD';
+    const endpoint = isRead && Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
+    return endpoint ? endpoint(url.searchParams) : errorReply(404, ENDPOINTS);
   }
 
   async function webhook(req: IncomingMessage): Promise<Reply> {
@@ -112,9 +112,6 @@ export function createAdmin(options: AdminOptions): RequestListener {
       .then((response) => send(res, response));
   };
 }
-
-const GET = { Allow: 'GET, HEAD' };
-const POST = { Allow: 'POST' };
 
 function send(res: ServerResponse, { status, body, type, headers }: Reply): void {
   if (res.headersSent || res.destroyed) return;
