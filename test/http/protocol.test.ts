@@ -177,7 +177,7 @@ describe('protocol', () => {
     it('link to the site in ASCII', () => {
       const linkOf = (url: string) => apiLink({ site: () => ({ url }) as Site });
       for (const [url, sent] of [
-        ['https://Example.org:443/a', 'https://Example.org:443/a'],
+        ['https://Example.org:443/a', 'https://example.org/a'],
         ['https://кафе.example/é', 'https://xn--80akn5b.example/%C3%A9'],
       ] as const)
         expect(linkOf(url)).to.equal(`<${sent}/wp-json/>; rel="https://api.w.org/"`);
