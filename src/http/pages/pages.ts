@@ -111,7 +111,6 @@ function setPageHeaders(ctx: Context): void {
 function sendDocumentation(ctx: Context, options: PagesOptions, assets: Assets): Promise<void> {
   const brand = brandOf(options, assets, languageOf('en'));
   const mounts = options.mounts.map((mount) => mount.slice(1));
-  const document = `${mounts[0]}/doc`;
   const { text } = pageFrame(brand, {
     title: `${brand.name}: API documentation`,
     head: html`<link rel="stylesheet" href="${brand.asset('swagger-ui.css')}">
@@ -120,8 +119,6 @@ function sendDocumentation(ctx: Context, options: PagesOptions, assets: Assets):
 <script type="module" src="${brand.asset('documentation.mjs')}"></script>`,
     body: html`<div id="main" tabindex="-1" data-mounts="${mounts.join(' ')}">
 <div id="interface"><p class="waiting">Reading the description of the API</p></div>
-<noscript><p class="waiting">This page needs JavaScript. The description itself:
-<a href="${document}">${document}</a></p></noscript>
 </div>`,
   });
   setPageHeaders(ctx);
