@@ -9,21 +9,18 @@ import { byteLength } from '../text/bytes.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Middleware } from './state.ts';
 
-/** Whom the rate limit counts as one client: an IPv4 address, or the /64 of an IPv6 address. */
-export function network64Of(address: string): string {
+/**
+ * Whom every limit counts as one client: an IPv4 address, or the /48 of an IPv6 address. A home connection or a rented
+ * server has up to 65,536 networks of /64, and ten of these would hold all slots.
+ */
+export function network48Of(address: string): string {
   // An IPv4 address has no colon, which is quicker to see than what `isIPv6` looks for.
   if (!address.includes(':') || !isIPv6(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
-  const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));
-  return `${groups.join(':')}::/64`;
+  const groups = parsed.parts.slice(0, 3).map((group) => group.toString(16));
+  return `${groups.join(':')}::/48`;
 }
-
-/**
- * Who holds slots that all clients share, or guesses passwords: of an IPv6 address the /48, because a home connection
- * or a rented server has up to 65,536 networks of /64, and ten would hold all slots.
- */
-export const network48Of = (address: string): string => network64Of(address).replace(/:[^:]+::\/64$/, '::/48');
 
 /** A tenth: ten networks together can take all slots. */
 const SHARES = 10;
@@ -120,7 +117,7 @@ export class RateLimit {
 
   /** Opens a new window if the network has none, or if its minute is over. */
   #windowOf(address: string, nowMs: number): Window {
-    const network = network64Of(address);
+    const network = network48Of(address);
     let window = this.#windows.get(network);
     if (!window || window.endsMs <= nowMs) {
       window = { requests: 0, endsMs: nowMs + MINUTE_MS };

@@ -90,7 +90,7 @@ describe('rate limit', () => {
   it('counts an IPv6 network as one client', () => {
     const limit = new RateLimit({ requestsPerMinute: 1 });
     limit.consume('2a00:1450:4001:1::1');
-    limit.consume('2a00:1450:4001:2::1');
-    expect(errorOf(limit, '2a00:1450:4001:1:ffff::')).to.be.instanceOf(ApiError);
+    limit.consume('2a00:1450:4002:1::1');
+    expect(errorOf(limit, '2a00:1450:4001:2:ffff::')).to.be.instanceOf(ApiError);
   });
 });
