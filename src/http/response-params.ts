@@ -47,12 +47,9 @@ async function applyResponseParams(
   { fields, envelope, jsonp }: ReturnType<typeof parseResponseParams>,
   allow: string,
 ): Promise<ApiResponse> {
-  const bodyBytes = response.body instanceof Uint8Array ? response.body.byteLength : 0;
-  // What was rendered counts, also if `_fields` then sends less. A list says itself how much that was.
-  const { chargedBytes = bodyBytes } = response;
   const isSelected = fields.length > 0 && response.status < 400;
   const body = isSelected ? await selectFromBody(response.body, fields) : response.body;
-  if (!envelope && jsonp === undefined) return { ...response, chargedBytes, body };
+  if (!envelope && jsonp === undefined) return { ...response, body };
   let chunks = chunksOf(body);
   if (envelope) {
     const headers = parseNumbers({ Allow: allow, ...response.headers });
@@ -63,7 +60,6 @@ async function applyResponseParams(
   if (jsonp !== undefined) chunks = [utf8(`/**/${jsonp}(`), ...chunks, utf8(')')];
   return {
     ...response,
-    chargedBytes,
     status: envelope ? 200 : response.status,
     // The envelope has the headers of the response that it holds.
     headers: {
