@@ -221,7 +221,7 @@ export interface ApiResponse {
   validUntilMs?: number;
   /** The ETag of rendered bytes. */
   etag?: string;
-  /** Bytes rendered for it. The rate limit charges for these or for the cached body, whichever has more. Default: 0. */
+  /** Of lists and feeds: bytes rendered for it, for which the rate limit charges. */
   chargedBytes?: number;
   /** The replica version that the response shows. The default is the version at the end of the request. */
   replicaVersion?: number;

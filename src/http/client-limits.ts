@@ -5,7 +5,6 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
 import { tooManyRequests } from '../interface/errors.ts';
-import { byteLength } from '../text/bytes.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Middleware } from './state.ts';
 
@@ -133,11 +132,9 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
     const address = clientAddress(ctx.req);
     rateLimit.consume(address);
     await next();
-    const { apiResponse, cached, cacheOutcome: cache } = ctx.state;
-    if (!apiResponse || cache === 'shared') return;
-    const chargedBytes = Math.max(apiResponse.chargedBytes ?? 0, byteLength(cached?.chunks ?? []));
-    const extra = Math.ceil(chargedBytes / BYTES_PER_REQUEST) - 1;
-    if (extra > 0) rateLimit.charge(address, extra);
+    const { apiResponse, cacheOutcome } = ctx.state;
+    if (!apiResponse?.chargedBytes || cacheOutcome === 'shared') return;
+    rateLimit.charge(address, Math.ceil(apiResponse.chargedBytes / BYTES_PER_REQUEST) - 1);
   };
 }
 
