@@ -8,8 +8,6 @@ import { createToCached, dependsOnUrlAlone, isCacheable, isNoCache, type Respons
 import type { Context, Middleware, State } from './state.ts';
 
 interface Flight {
-  /** The replica's version when it started: a request after a change must not get the response of before. */
-  replicaVersion: number;
   /** The state of the request that computes: the middleware leaves the response in it. */
   state: State;
   done: Promise<void>;
@@ -27,6 +25,7 @@ export function cachedReads(
 ): Middleware {
   const { replica } = services;
   const toCached = createToCached(services, freshness);
+  /** By version of the replica and URL: a request after a change must not get the response of before. */
   const flights = new Map<string, Flight>();
 
   /** Runs the rest of the middleware; its response becomes a public one if it is the same for every client. */
@@ -64,14 +63,11 @@ export function cachedReads(
       state.routeName = state.cached.routeName;
       return;
     }
-    const running = flights.get(url);
-    if (running?.replicaVersion === replica.version) return shareResponse(running, state);
-    const flight = { replicaVersion: replica.version, state, done: compute(ctx, next) };
-    flights.set(url, flight);
-    try {
-      await flight.done;
-    } finally {
-      if (flights.get(url) === flight) flights.delete(url);
-    }
+    const key = `${replica.version} ${url}`;
+    const running = flights.get(key);
+    if (running) return shareResponse(running, state);
+    const done = compute(ctx, next);
+    flights.set(key, { state, done });
+    await done.finally(() => flights.delete(key));
   };
 }

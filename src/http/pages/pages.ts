@@ -27,10 +27,8 @@ const DOCUMENTATION_ASSETS = readAssets([
   ...['swagger-ui-dist/swagger-ui-bundle.js', 'swagger-ui-dist/swagger-ui.css'],
 ]);
 
-const DEFAULT_ACCENT = '#4338ca';
-
 /** The colour of links and buttons, lighter on dark screens. */
-const themeCss = ({ accent = DEFAULT_ACCENT }: Config['pages']): string =>
+const themeCss = ({ accent = '#4338ca' }: Config['pages']): string =>
   `:root {\n  --accent: light-dark(${accent}, color-mix(in oklab, ${accent}, white 60%));\n}\n`;
 
 /** The documentation (`/docs`), the landing page (`/`) if it is enabled, and their assets. */
