@@ -49,7 +49,7 @@ export function createApplication(options: ApplicationOptions) {
   const { unpublishedRecords = new UnpublishedRecordsCache({ db: replica.db, cms, mapping, sync }) } = options;
   const { limits, mounts } = config;
   const publicUrl = publicUrlOf(config);
-  const clientAddress = createClientAddress(config.listen.trustProxies, observe);
+  const clientAddress = createClientAddress(config.listen.trustProxies);
   const site = () => sync.site();
   const services: Services = {
     replica,

@@ -3,9 +3,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import proxyAddr from 'proxy-addr';
-import { isPublicAddress } from '../cms/public-request.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';
-import type { Observe } from '../observability/observations.ts';
 
 export type ClientAddress = (req: IncomingMessage) => string;
 
@@ -32,17 +30,7 @@ export function createProxyCheck(trusted: TrustedProxies): (address: string) => 
   return (address) => isProxy(unmapped(address), 0);
 }
 
-/** @param observe gets one warning about a proxy in a private network that is not trusted */
-export function createClientAddress(trusted: TrustedProxies, observe: Observe): ClientAddress {
-  let isWarned = false;
-  function warn(peer: string): void {
-    if (isWarned || isPublicAddress(peer)) return;
-    isWarned = true;
-    const message =
-      `Requests from ${peer} carry X-Forwarded-For, and CALENDAR_TRUST_PROXIES (listen.trustProxies) does not ` +
-      'name that address: all clients behind it count as one in the limits. If it is your proxy, name it there.';
-    observe({ type: 'message', level: 'warn', message });
-  }
+export function createClientAddress(trusted: TrustedProxies): ClientAddress {
   const isProxy = createProxyCheck(trusted);
   // Hop 0 is the peer, a proxy as checked below. Of `198.51.100.9, 203.0.113.7, 10.9.9.9` the client is
   //   trusted ['10.0.0.0/8']   203.0.113.7: the last entry that is no proxy
@@ -52,11 +40,7 @@ export function createClientAddress(trusted: TrustedProxies, observe: Observe): 
   return (req) => {
     const forwarded = req.headers['x-forwarded-for'];
     const peer = unmapped(req.socket.remoteAddress ?? '');
-    if (typeof forwarded !== 'string') return peer;
-    if (!isProxy(peer)) {
-      warn(peer);
-      return peer;
-    }
+    if (typeof forwarded !== 'string' || !isProxy(peer)) return peer;
     // The nearest proxy appends last, so a cut at the front drops only what the farthest hops claim.
     const headers: IncomingHttpHeaders = { 'x-forwarded-for': forwarded.slice(-MAX_HEADER_CHARACTERS.forwardedFor) };
     const address = proxyAddr({ headers, socket: req.socket } as IncomingMessage, isTrusted);

@@ -12,8 +12,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     },
     'forwarding headers are ignored without a trusted proxy': {
       function: 'createClientAddress',
-      code: 'if (!_1(_2)) {',
-      replacement: 'if (false) {',
+      code: '|| !_1(_2)',
       title: 'ignore forwarding headers without a trusted proxy',
     },
   }),
