@@ -70,8 +70,7 @@ export class Idempotency {
     if (!known) return this.#run(creationKey, claim, createRequest);
     if (known.fingerprint !== claim.fingerprint) throw keyReused();
     if (known.state === 'done') return replayed(known.response ?? (await readForReplay(known.id!)));
-    const mayStillRun = known.state === 'running' && nowMs - known.startedMs <= MAX_CREATE_MS;
-    if (mayStillRun) throw createInProgress();
+    if (known.state === 'running' && nowMs - known.startedMs <= MAX_CREATE_MS) throw createInProgress();
     return this.#resolveUnknown(creationKey, known, createRequest);
   }
 
