@@ -61,7 +61,7 @@ export class Authenticator {
   readonly #logins: Pick<LoginLimit, 'start'>;
   /** A `KeyObject`: Node would make one of plain bytes again for each request. */
   readonly #hashKey = createSecretKey(randomBytes(32));
-  readonly #results: LRUCache<string, Promise<AuthResult>>;
+  readonly #results: LRUCache<string, AuthResult, () => Promise<AuthResult>>;
 
   constructor(
     cms: Pick<Cms, 'account' | 'readLogin'>,
@@ -70,7 +70,15 @@ export class Authenticator {
   ) {
     this.#cms = cms;
     this.#logins = logins;
-    this.#results = new LRUCache({ max: MAX_CACHED, ttl: CACHED_MS, perf: { now: clockMs } });
+    this.#results = new LRUCache({
+      ...{ max: MAX_CACHED, ttl: CACHED_MS, perf: { now: clockMs }, ignoreFetchAbort: true },
+      // Concurrent requests with the same credentials share one check. Nothing is kept of one that fails.
+      async fetchMethod(_hash, _known, { options, context: check }) {
+        const result = await check();
+        if (result.kind === 'rejected') options.ttl = REJECTED_CACHED_MS;
+        return result;
+      },
+    });
   }
 
   /** @throws ApiError 401 for invalid credentials, 403 for a nonce, 429 after too many failures; CmsUnavailable */
@@ -82,25 +90,13 @@ export class Authenticator {
     const user = login.kind === 'token' ? hash : login.user;
     // The CMS might read another user's name from such a login, and its failures would not count for that user.
     if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
-    const known = this.#results.get(hash);
-    const result = await (known ?? this.#remember(hash, this.#check(authorization, login, user, address)));
+    const check = () => this.#check(authorization, login, user, address);
+    const result = (await this.#results.fetch(hash, { context: check }))!;
+    if (result.kind === 'limited') this.#results.delete(hash);
     if (result.kind === 'accepted') return { credentials: authorization, account: result.account };
     if (result.kind === 'rejected') throw result.error;
     if (result.kind === 'limited' && !(result.reason === 'ignored' && isRead)) throw tooManyLogins(result.retryAfterS);
     return anonymousActor({ nonce, address });
-  }
-
-  /** Concurrent requests with the same credentials share one check. */
-  #remember(hash: string, checking: Promise<AuthResult>): Promise<AuthResult> {
-    this.#results.set(hash, checking);
-    checking.then(
-      ({ kind }) => {
-        if (kind === 'rejected') this.#results.set(hash, checking, { ttl: REJECTED_CACHED_MS });
-        else if (kind === 'limited') this.#results.delete(hash);
-      },
-      () => this.#results.delete(hash),
-    );
-    return checking;
   }
 
   async #check(credentials: string, { kind }: Login, user: string, address: string): Promise<AuthResult> {

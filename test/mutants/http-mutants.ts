@@ -51,8 +51,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'on logins',
     },
     'rejected logins are cached for a shorter time than accepted ones': {
-      code: '{ ttl: REJECTED_CACHED_MS }',
-      replacement: '{}',
+      code: "if (_1.kind === 'rejected') _2.ttl = REJECTED_CACHED_MS;",
       title: 'once in five seconds',
     },
     'a failing counter does not reject a login': {
