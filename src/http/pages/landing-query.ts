@@ -34,7 +34,6 @@ const ID = /^[1-9]\d{0,15}$/;
 // The years before and after these have neighbours that dates of four digits cannot name.
 const MONTH = /^(?!0000|9999)\d{4}-(0[1-9]|1[0-2])$/;
 const DAY = /^(?!0000|9999)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
-const MAX_PAGE = 1000;
 const MAX_SEARCH_CHARACTERS = 100;
 
 /** Ignores everything that is not valid: links get old, and people edit them. */
@@ -60,7 +59,7 @@ export function parseLandingQuery(querystring: string): LandingQuery {
     month: matching('month', MONTH),
     // Not `2027-02-30`.
     day: day !== undefined && parseWallTime(`${day} 00:00:00`) !== undefined ? day : undefined,
-    page: Math.min(number('page') ?? 1, MAX_PAGE),
+    page: number('page') ?? 1,
     past: params.get('past') === '1' || undefined,
     event: number('event'),
     filters,

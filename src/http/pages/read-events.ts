@@ -69,7 +69,7 @@ const EVENTS_PER_PAGE = 30;
 const LARGEST_PAGE = 50;
 const MAX_OPTIONS = 200;
 
-const PAGE_NOT_FOUND = 'event-archive-page-not-found';
+const FINDS_NOTHING = ['rest_invalid_param', 'event-archive-page-not-found'];
 const NOTHING: EventList = { events: [], total: 0, pages: 0 };
 
 /** From `first` to `last`; without `last` everything later. With `isPast` all before `first`, the latest first. */
@@ -129,8 +129,7 @@ export class EventReader {
       const { events, total, total_pages: pages } = await this.#readInTurn('/events', { ...query, ...bounds });
       return { events: events as PublicEvent[], total: Number(total), pages: Number(pages) };
     } catch (error) {
-      const isNothing = error instanceof ApiError && ['rest_invalid_param', PAGE_NOT_FOUND].includes(error.code);
-      if (isNothing) return NOTHING;
+      if (error instanceof ApiError && FINDS_NOTHING.includes(error.code)) return NOTHING;
       throw error;
     }
   }
