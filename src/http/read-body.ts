@@ -84,11 +84,8 @@ function limitPieces(req: IncomingMessage): void {
 const PLUS = 0x2b;
 const SPACE = 0x20;
 
-/** Changes the bytes of a form. To replace each `+` in a text of a megabyte would take 200 ms. */
-function plusToSpace(form: Buffer): Buffer {
-  for (let at = 0; at < form.length; at += 1) if (form[at] === PLUS) form[at] = SPACE;
-  return form;
-}
+/** Of the bytes of a form. To replace each `+` in a text of a megabyte would take 200 ms. */
+const plusToSpace = (form: Buffer): Buffer => form.map((byte) => (byte === PLUS ? SPACE : byte)) as Buffer;
 
 function jsonText(bytes: Buffer): string {
   try {

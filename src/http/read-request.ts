@@ -90,10 +90,9 @@ const BRACKETS = {
   depth: 6,
   arrayLimit: 1000,
   parameterLimit: MAX_PARAMETERS,
-  ignoreQueryPrefix: true,
 } as const;
 
-/** Parses a query or form, with or without its `?`. Ignores parameters beyond `MAX_PARAMETERS`. */
+/** Parses a query without its `?`, or a form. Ignores parameters beyond `MAX_PARAMETERS`. */
 export const parseQuery = (querystring: string): Query => qs.parse(querystring, BRACKETS) as Query;
 
 /**

@@ -21,7 +21,6 @@ export interface ServerOptions extends ConnectionOptions, Pick<Config['limits'],
   variables: string;
 }
 
-const MAX_CHECK_INTERVAL_MS = 1000;
 /** A connection without a byte in either direction is closed after this many times `requestTimeoutMs`: 120 s. */
 const STALL_FACTOR = 4;
 
@@ -43,7 +42,7 @@ export async function openServer(listener: RequestListener, options: ServerOptio
     requestTimeout,
     keepAliveTimeout,
     // Node checks both timeouts only at this interval; its default is 30 s.
-    connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, Math.ceil(headersTimeout / 4)),
+    connectionsCheckingInterval: 1000,
   });
   server.maxHeadersCount = MAX_HEADERS;
   server.timeout = STALL_FACTOR * requestTimeout;
