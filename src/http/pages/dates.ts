@@ -55,6 +55,9 @@ function formatsOf(locale: string) {
   };
 }
 
+/** Keeps `7:30 – 9:00 PM` on one line: its spaces do not break, and a word joiner follows the dash. */
+const unbroken = (range: string): string => range.replace(/[\u2009 ]/g, '\u202f').replaceAll('–', '–\u2060');
+
 type DateTexts = Record<'today' | 'tomorrow' | 'allDay', string>;
 
 /** The locale, a BCP 47 tag, decides on the order of day and month, and on the clock. */
@@ -96,13 +99,16 @@ export class Dates {
   times(event: ShownTimes): string {
     if (event.all_day) return this.#texts.allDay;
     const { start_date: start, end_date: end } = event;
-    if (end <= start) return this.format('clock', start);
-    if (start.slice(0, 10) === end.slice(0, 10)) return this.#formats.clock.formatRange(msOf(start), msOf(end));
+    if (end <= start) return unbroken(this.format('clock', start));
     // Across midnight a range would repeat the dates.
-    return `${this.format('clock', start)} – ${this.format('clock', end)}`;
+    return unbroken(
+      start.slice(0, 10) === end.slice(0, 10)
+        ? this.#formats.clock.formatRange(msOf(start), msOf(end))
+        : `${this.format('clock', start)} – ${this.format('clock', end)}`,
+    );
   }
 
-  /** Date and time in full, with the zone; blank for an event without a date. */
+  /** Date and time in full, with the zone; blank for an event without a date. No line ends within a time. */
   when(event: ShownTimes): string {
     const { start_date: start, end_date: end, timezone_abbr: zone } = event;
     if (start === '') return '';
@@ -114,7 +120,7 @@ export class Dates {
     }
     const isOneDay = end.slice(0, 10) <= start.slice(0, 10);
     if (isOneDay) return `${this.format('dayAndYear', start)}, ${this.times(event)}\u00a0${zone}`;
-    const moment = (wall: string) => `${this.format('dayAndYear', wall)}, ${this.format('clock', wall)}`;
+    const moment = (wall: string) => `${this.format('dayAndYear', wall)}, ${unbroken(this.format('clock', wall))}`;
     return `${moment(start)} – ${moment(end)}\u00a0${zone}`;
   }
 }

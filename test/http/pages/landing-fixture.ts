@@ -53,4 +53,8 @@ export function idsIn(html: string, part: 'list' | 'month'): number[] {
   return [...content.matchAll(/data-event="(\d+)"/g)].map(([, id]) => Number(id));
 }
 /** The text, with single blanks. */
-export const textOf = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/[\s\u2009\u202f]+/g, ' ');
+export const textOf = (html: string) =>
+  html
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\u2060/g, '')
+    .replace(/[\s\u2009\u202f]+/g, ' ');

@@ -240,6 +240,8 @@ describe('the landing page', () => {
       const html = await get('?event=1');
       const text = textOf(html);
       expect(text).to.include('Friday, March 12, 2027, 7:00 – 8:30 PM CET');
+      // No line ends within the range of times.
+      expect(html).to.include('7:00\u202f–\u2060\u202f8:30\u202fPM');
       expect(html).to.include('src="https://cms.example/a&quot;b.jpg"');
       expect(html).to.match(
         /<li><a href="\.\/\?organizer=26">Town of Gullhaven, Events Office<\/a> <a href="https:\/\/town\.example\/a\?b=%22"/,
