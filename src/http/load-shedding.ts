@@ -18,8 +18,8 @@ const NEVER_SHED = 16;
 /**
  * Returns a function that counts a request and tells whether the process is overloaded. The measure is one turn of the
  * event loop, from its first request until all requests that had arrived are answered. A turn takes about a millisecond
- * under little load, and grows with the queue when more requests arrive than the process can answer. With
- * Node's `monitorEventLoopDelay` in its place nothing was shed while requests waited for two seconds.
+ * under little load, and grows with the queue when more requests arrive than the process can answer. Node's
+ * `monitorEventLoopDelay` knows of a turn when it is over: then the next requests wait already (docs/decisions.md).
  */
 export function createOverloadCheck(overloadMs: number, clockMs = () => performance.now()): () => boolean {
   let turnStartMs: number | undefined;
