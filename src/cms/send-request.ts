@@ -103,8 +103,7 @@ function noteAttempts(progress: Progress, onResponse: OnResponse): Interceptor {
     };
     noting.onResponseStart = (controller, status, headers, ...rest) => {
       progress.status = status;
-      if (isRedirect(status))
-        progress.redirectTarget = URL.parse(String(headers.location), `${options.origin}${options.path}`);
+      if (isRedirect(status)) progress.redirectTarget = targetOf(headers.location, `${options.origin}${options.path}`);
       handler.onResponseStart?.(controller, status, headers, ...rest);
     };
     noting.onResponseEnd = (...args) => {
@@ -114,6 +113,9 @@ function noteAttempts(progress: Progress, onResponse: OnResponse): Interceptor {
     return dispatch(options, noting);
   };
 }
+
+const targetOf = (location: string | string[] | undefined, base: string): URL | null =>
+  typeof location === 'string' ? URL.parse(location, base) : null;
 
 /** Credentials belong to this origin: the interceptor for redirects would follow one to any other. */
 const stayWithin =
