@@ -17,8 +17,8 @@ const NEVER_SHED = 16;
 type Turns = Pick<ReturnType<typeof monitorEventLoopDelay>, 'count' | 'mean'>;
 
 /**
- * Returns a function that counts a request and tells whether the process is overloaded: the turn of the event loop before
- * this one took longer than `overloadMs`, and this one has brought a crowd of requests again. A turn takes about a
+ * Returns a function that counts a request and tells whether the process is overloaded: the turn of the event loop
+ * before this one took longer than `overloadMs`, and this one brings a crowd of requests again. A turn takes about a
  * millisecond under little load, and grows with the queue when more requests arrive than the process can answer.
  */
 export function createOverloadCheck(overloadMs: number, turns: Turns = measureTurns()): () => boolean {
