@@ -62,6 +62,7 @@ export async function sendRequest(
     interceptors.redirect({ maxRedirections: MAX_REDIRECTS }),
     interceptors.retry({ retry: retryPolicy(request, limits, progress), throwOnError: false }),
   ];
+  // From the connection outwards: a redirect and a retry pass `noteAttempts` again.
   const chain = [
     noteAttempts(progress, onResponse),
     ...(isWrite(method) ? [] : interceptorsOfReads),
