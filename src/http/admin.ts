@@ -2,7 +2,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { readAtMost } from '../cms/http-exchange.ts';
+import { readAtMost } from '../cms/send-request.ts';
 import { TEXT_ID } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 

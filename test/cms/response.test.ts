@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseJson, parseResponse, parseRetryAfter } from '../../src/cms/http-exchange.ts';
+import { parseJson, parseResponse, parseRetryAfter } from '../../src/cms/response.ts';
 import { imageOf } from '../../src/cms/wordpress/media.ts';
 import { createSiteInfo, formatUtcOffset } from '../../src/cms/wordpress/wordpress.ts';
 import { CmsUnavailable } from '../../src/errors.ts';

@@ -33,14 +33,24 @@ describe('CMS client under load and failures', () => {
       await failure('POST');
       expect(fixture.cms.requests).to.have.length(2);
     });
+
+    it('no response that ends within its body: undici would ask for its rest', async () => {
+      await fresh({ retries: 2 });
+      fixture.cms.respond = (_request, response) => {
+        response.writeHead(200, { 'content-length': '1000' });
+        response.write('{"id":7,', () => response.destroy());
+      };
+      expect(await failure()).to.include({ reason: 'reset' });
+      expect(fixture.cms.requests).to.have.length(1);
+    });
   });
 
-  it('counts no failure of the CMS for a call that ends in the pause before a retry', async () => {
-    await fresh({ retries: 2, retryDelayMs: 400, deadlineMs: 100 });
+  it('ends a call at its deadline, also in the pause before a retry, as one failure', async () => {
+    await fresh({ retries: 2, retryDelayMs: 60_000, deadlineMs: 100 });
     fixture.cms.respond = (_request, response) => sendText(response, 500, '');
     expect(await failure()).to.include({ reason: 'timeout' });
     const failed = fixture.observed.flatMap((each) => (each.type === 'cms-failed' ? [each.reason] : []));
-    expect(failed).to.deep.equal(['status']);
+    expect(failed).to.deep.equal(['timeout']);
   });
 
   describe('the circuit breaker', () => {

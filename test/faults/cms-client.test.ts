@@ -113,9 +113,12 @@ describe('CMS client', () => {
       expect((await fixture.client.request({ method: 'GET', path: '/x' })).json).to.deep.equal({ id: 7 });
     });
 
-    it('decompresses gzip', async () => {
-      text(200, gzipSync('{"id":7}'), { 'content-encoding': 'gzip' });
-      expect((await fixture.client.request({ method: 'GET', path: '/x' })).json).to.deep.equal({ id: 7 });
+    it('decompresses gzip, also of an error', async () => {
+      for (const status of [200, 404]) {
+        text(status, gzipSync('{"id":7}'), { 'content-encoding': 'gzip' });
+        const response = await fixture.client.request({ method: 'GET', path: '/x' });
+        expect(response).to.deep.include({ status, json: { id: 7 } });
+      }
     });
 
     it('knows the outcome of a write', async () => {
@@ -178,6 +181,22 @@ describe('CMS client', () => {
         expect((await fixture.client.request({ method, path: '/hop3' })).json, method).to.deep.equal({ ok: true });
       const error = await fixture.client.request({ method: 'GET', path: '/hop4' }).catch((thrown: unknown) => thrown);
       expect(error).to.include({ reason: 'status' });
+    });
+
+    it('say where they lead in a circle, or that they lead nowhere', async () => {
+      const call = () => fixture.client.request({ method: 'GET', path: '/x' }).catch((thrown: unknown) => thrown);
+      for (const [location, says] of [
+        ['/x', `to ${fixture.proxy.url.origin}/x, in a circle`],
+        ['/y', `to ${fixture.proxy.url.origin}/y, in a circle`],
+        ['mailto:a@b.example', ''],
+        ['http://', ''],
+      ] as const) {
+        await fresh({ retries: 2 });
+        fixture.cms.respond = (_request, response) => sendText(response, 302, '', { location });
+        const requestsBefore = fixture.cms.requests.length;
+        expect(await call(), location).to.have.property('message', `The CMS redirects${says && ` ${says}`}.`);
+        expect(fixture.cms.requests.length - requestsBefore, location).to.equal(location === '/y' ? 2 : 1);
+      }
     });
 
     it('are not followed to another origin, nor for a write', async () => {

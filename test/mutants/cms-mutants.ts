@@ -30,27 +30,21 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
   }),
   ...mutantsOf('src/cms/client.ts', 'test/faults/cms-client.test.ts', {
-    'no redirect to another origin is followed': {
-      function: 'createCmsClient.send',
-      code: '!_1 || _2 === MAX_REDIRECTS',
-      replacement: '!target || _2 === MAX_REDIRECTS',
-      title: 'redirects',
-    },
     'observations contain no query values': {
-      function: 'createCmsClient.attempt',
+      function: 'createCmsClient.send',
       code: 'path: label, status',
       replacement: 'path: httpRequest.path, status',
       title: 'redirects',
     },
     'observations contain no headers': {
-      function: 'createCmsClient.attempt',
+      function: 'createCmsClient.send',
       code: 'path: label, status',
-      replacement: 'path: String(httpRequest.headers.authorization), status',
+      replacement: 'path: String(request.credentials), status',
       test: 'test/faults/secrets.test.ts',
     },
     'failures in one bulkhead stop no other': {
-      function: 'createCmsClient.requestWithRetries',
-      code: "_1[_2.bulkhead ?? 'sync']",
+      function: 'createCmsClient.request',
+      code: '_1[_2]',
       replacement: 'breakers.sync',
       test: 'test/faults/cms-client-load.test.ts',
       title: 'stops no other bulkhead',
@@ -61,19 +55,6 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       replacement: '() => void (new CmsUnavailable',
       test: 'test/faults/cms-faults.test.ts',
       title: 'drips',
-    },
-    'a write is never retried': {
-      function: 'createCmsClient.requestWithRetries',
-      code: "_1.method === 'GET' ? _2.retries : 0",
-      replacement: 'limits.retries',
-      test: 'test/faults/cms-client-load.test.ts',
-      title: 'neither a write nor a read with Retry-After',
-    },
-    'a write does not follow a redirect': {
-      function: 'createCmsClient.attempt',
-      code: '!isWrite(_1) && isRedirect(_2)',
-      replacement: 'isRedirect(_2)',
-      title: 'redirects',
     },
     'the request id reaches the CMS': {
       function: 'requestHeaders',
@@ -144,17 +125,43 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       replacement: "const _1 = IMAGE_TYPES.find(({ mimeType }) => mimeType === response.headers['content-type']);",
     },
   }),
-  ...mutantsOf('src/cms/http-exchange.ts', 'test/faults/cms-client.test.ts', {
+  ...mutantsOf('src/cms/send-request.ts', 'test/faults/cms-client.test.ts', {
+    'no redirect to another origin is followed': {
+      function: 'stayWithin',
+      code: '_1.origin !== _2',
+      replacement: 'false',
+      title: 'redirects',
+    },
+    'a write does not follow a redirect': {
+      function: 'sendRequest',
+      code: '...(isWrite(_1) ? [] : _2)',
+      replacement: '...interceptorsOfReads',
+      title: 'redirects',
+    },
+    'a write is never retried': {
+      function: 'sendRequest',
+      code: '...(isWrite(_1) ? [] : _2)',
+      replacement: '...interceptorsOfReads',
+      title: 'neither a write nor a read with Retry-After',
+      test: 'test/faults/cms-client-load.test.ts',
+    },
+    'no part of a body is asked for': {
+      function: 'isTransient',
+      code: 'return _1 === undefined;',
+      replacement: 'return true;',
+      title: 'within its body',
+      test: 'test/faults/cms-client-load.test.ts',
+    },
     "timeout for the CMS's headers": {
       function: 'sendRequest',
-      code: 'headersTimeout: headersTimeoutMs,',
+      code: 'headersTimeout: _1.headersTimeoutMs,',
       replacement: 'headersTimeout: 0,',
       title: 'limits the time until the headers, however late the deadline',
     },
     'an aborted call closes its connection': {
       function: 'sendRequest',
-      code: ', signal };',
-      replacement: '};',
+      code: '{ ..._1, ..._2 }',
+      replacement: '{ ...options, ...timeouts, signal: null }',
       test: 'test/faults/cms-faults.test.ts',
       title: 'that drips its body',
     },
@@ -164,15 +171,10 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       replacement: 'if (false)',
       title: '100 MB',
     },
-    'size of a decompressed response': {
-      function: 'sendRequest',
-      code: ', { maxOutputLength: _1 }',
-      title: 'gzip bomb',
-    },
     'a write with an unknown outcome is reported as such': {
       function: 'sendRequest',
-      code: 'const _1 = _2 && isWrite(_3.method);',
-      replacement: 'const _1 = false;',
+      code: '_1.isSent && isWrite(_2)',
+      replacement: 'false',
       test: 'test/faults/cms-faults.test.ts',
       title: 'responds to a write:',
     },
@@ -237,7 +239,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       code: '&& _1.match(GLOBAL_IPV6)',
     },
   }),
-  ...mutantsOf('src/cms/http-exchange.ts', 'test/faults/cms-client.test.ts', {
+  ...mutantsOf('src/cms/response.ts', 'test/faults/cms-client.test.ts', {
     'JSON after a PHP notice': {
       function: 'parseJson',
       code: 'parseBeginning(_1.slice(_2))',

@@ -5,7 +5,6 @@ import { LRUCache } from 'lru-cache';
 import { CmsRejected, ifRejected } from '../../errors.ts';
 import { isObject, objectOrEmpty } from '../../model/json.ts';
 import type { RestCall } from '../client.ts';
-import { objectOf } from '../http-exchange.ts';
 import {
   ACTIONS,
   type Account,
@@ -16,6 +15,7 @@ import {
   type CmsRecord,
   type CollectionSpec,
 } from '../port.ts';
+import { objectOf } from '../response.ts';
 import type { PayloadSite } from './records.ts';
 
 export type Accounts = ReturnType<typeof createAccounts>;

@@ -3,8 +3,9 @@
 import { CmsRejected, CmsUnavailable, type RejectionKind } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { CmsClient, RestCall } from '../client.ts';
-import { type CmsResponse, isWrite, objectOf, writtenRecordOf } from '../http-exchange.ts';
 import type { CmsRecord } from '../port.ts';
+import { type CmsResponse, objectOf, writtenRecordOf } from '../response.ts';
+import { isWrite } from '../send-request.ts';
 
 /** The sync's page size. Payload itself has no greatest one. */
 export const MAX_PAGE_SIZE = 100;

@@ -12,8 +12,8 @@ import { safeHtml } from '../../text/safe-html.ts';
 import { cutHtml, trimCharactersEnd, webAddress } from '../../text/text.ts';
 import { DAY_MS, dayEndOn, dayStartOn, formatWallTime, validWallTime, wholeDays } from '../../time/wall-time.ts';
 import { instantsOf, parseZone, wallToUtc, type Zone } from '../../time/zones.ts';
-import { describeBody, parseJson } from '../http-exchange.ts';
 import { getPublic } from '../public-request.ts';
+import { describeBody, parseJson } from '../response.ts';
 import * as source from './source.ts';
 
 /** The most that The Events Calendar sends. */

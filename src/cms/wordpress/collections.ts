@@ -7,8 +7,8 @@ import { isObject, objectOrEmpty, setAt, valueIn } from '../../model/json.ts';
 import { STATUSES } from '../../model/records.ts';
 import { slugKey, trimCharacters } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
-import { objectOf, writtenRecordOf } from '../http-exchange.ts';
 import type { CallOptions, Cms, CmsRecord, CmsView, CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
+import { objectOf, writtenRecordOf } from '../response.ts';
 import { cmsIdOf, DETAIL_FIELDS, gatewayId, normalize, settingsOf } from './record-form.ts';
 import { MAX_PAGE_SIZE, recordsOf } from './rest-api.ts';
 

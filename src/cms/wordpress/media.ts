@@ -6,8 +6,8 @@ import { numberOrZero, objectOrEmpty, textOrEmpty } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
 import { percentDecoded } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
-import { writtenRecordOf } from '../http-exchange.ts';
 import type { Cms, CmsRecord } from '../port.ts';
+import { writtenRecordOf } from '../response.ts';
 import { MAX_PAGE_SIZE, recordsOf } from './rest-api.ts';
 
 const FIELDS = 'id,source_url,media_details,mime_type';

@@ -2,8 +2,9 @@
 
 import { CmsRejected, type RejectionKind } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import { type CmsResponse, errorCode, isWrite } from '../http-exchange.ts';
 import type { CmsRecord } from '../port.ts';
+import { type CmsResponse, errorCode } from '../response.ts';
+import { isWrite } from '../send-request.ts';
 
 /** `kind` and `fields`: of the rejection. `isBeforeWrite`: WordPress has written nothing. */
 interface Meaning {

@@ -3,8 +3,8 @@
 import { CmsRedirected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { CmsClient, RestCall } from '../client.ts';
-import { type CmsResponse, describeBody, effectiveStatus, errorCode, parseJson } from '../http-exchange.ts';
 import type { CmsRecord, Query } from '../port.ts';
+import { type CmsResponse, describeBody, effectiveStatus, errorCode, parseJson } from '../response.ts';
 import { rejection } from './rejections.ts';
 import { inSmallerPages } from './smaller-pages.ts';
 

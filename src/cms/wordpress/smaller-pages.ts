@@ -2,7 +2,7 @@
 
 import { CmsUnavailable } from '../../errors.ts';
 import type { RestCall } from '../client.ts';
-import { is5xxWithoutRetryAfter } from '../http-exchange.ts';
+import { is5xxWithoutRetryAfter } from '../response.ts';
 
 const SMALL_PAGE = 10;
 
@@ -19,7 +19,7 @@ export function inSmallerPages(call: RestCall): RestCall {
       return call(method, route, parts, options);
     if (!failing.has(route))
       try {
-        // Five failures in a row open the circuit breaker: this one is not repeated (`isTransient` in client.ts).
+        // Not repeated (`isTransient` in send-request.ts): two more such failures may take all the time of the call.
         return await call(method, route, { ...parts, callerAsksForFewer: true }, options);
       } catch (error) {
         if (!(error instanceof CmsUnavailable && is5xxWithoutRetryAfter(error))) throw error;

@@ -4,7 +4,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RestCall } from '../../../src/cms/client.ts';
-import type { CmsResponse } from '../../../src/cms/http-exchange.ts';
 import { IdMap } from '../../../src/cms/id-map.ts';
 import { createAccounts } from '../../../src/cms/payload/accounts.ts';
 import { createCollections } from '../../../src/cms/payload/collections.ts';
@@ -14,6 +13,7 @@ import { apiKeyLogin } from '../../../src/cms/payload/payload.ts';
 import { PAYLOAD_RECORDS, type PayloadSite, toGatewayRecord, toPayloadBody } from '../../../src/cms/payload/records.ts';
 import { rejection } from '../../../src/cms/payload/rest-calls.ts';
 import { type CollectionSpec, type Detail, MEDIA } from '../../../src/cms/port.ts';
+import type { CmsResponse } from '../../../src/cms/response.ts';
 import { CmsRejected, CmsUnavailable, ConfigError } from '../../../src/errors.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
