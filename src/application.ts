@@ -75,7 +75,7 @@ export function createApplication(options: ApplicationOptions) {
     idempotency: new Idempotency(services, options.idempotencyKeys ?? openIdempotencyStore(replica.db)),
     limits,
   };
-  const rateLimit = new RateLimit(limits);
+  const rateLimit = new RateLimit(limits, sharedCounters);
   const listener = createListener({
     ...routeOptions,
     authenticator: new Authenticator(cms, new LoginLimit(limits, sharedCounters), clocks?.cachesMs),

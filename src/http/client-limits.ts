@@ -66,7 +66,7 @@ export interface SharedCounters {
   hashKey: Buffer;
 }
 
-const MINUTE_MS = 60_000;
+const MINUTE_S = 60;
 /**
  * Bytes that count as one request: twice a list of 50 ordinary events. What was built for the request counts: with
  * `_fields=id` a list of 2 MB counts as four requests, though it sends few bytes. From the cache it counts as one.
@@ -76,18 +76,35 @@ const BYTES_PER_REQUEST = 512 * 1024;
 const MAX_NETWORKS = 100_000;
 
 interface Window {
+  network: string;
   requests: number;
+  /** How many of them the sum in Redis has already. */
+  reported: number;
   endsMs: number;
 }
 
-/** Of this gateway alone, also in a cluster: each limits what it answers itself. */
+/** Gateways exchange their counts at this interval, of networks that have used at least this fraction of the limit. */
+const SHARE_INTERVAL_MS = 1000;
+const MIN_SHARED_FRACTION = 1 / 20;
+
 export class RateLimit {
   readonly #requestsPerMinute: number;
   /** The option `max` would allocate memory for all of them in advance. */
   readonly #windows = new LRUCache<string, Window>({ maxSize: MAX_NETWORKS, sizeCalculation: () => 1 });
+  /** Windows whose new requests the other gateways do not know yet. */
+  readonly #changed: Map<string, Window> | undefined;
 
-  constructor({ requestsPerMinute }: { requestsPerMinute: number }) {
+  constructor({ requestsPerMinute }: { requestsPerMinute: number }, shared?: SharedCounters) {
     this.#requestsPerMinute = requestsPerMinute;
+    if (!shared) return;
+    const counter = shared.count('requests', requestsPerMinute, MINUTE_S);
+    const changed = new Map<string, Window>();
+    this.#changed = changed;
+    setInterval(() => {
+      // If the shared counter fails, each gateway counts alone.
+      for (const window of changed.values()) void share(counter, window).catch(() => {});
+      changed.clear();
+    }, SHARE_INTERVAL_MS).unref();
   }
 
   /**
@@ -97,7 +114,7 @@ export class RateLimit {
   tryConsume(address: string, nowMs = performance.now()): boolean {
     const window = this.#windowOf(address, nowMs);
     if (window.requests >= this.#requestsPerMinute) return false;
-    window.requests += 1;
+    this.#add(window, 1);
     return true;
   }
 
@@ -111,7 +128,7 @@ export class RateLimit {
 
   /** Counts what a request cost beyond one, afterwards, so that the address reaches its limit earlier. */
   charge(address: string, requests: number): void {
-    this.#windowOf(address, performance.now()).requests += requests;
+    this.#add(this.#windowOf(address, performance.now()), requests);
   }
 
   /** Opens a new window if the network has none, or if its minute is over. */
@@ -119,11 +136,30 @@ export class RateLimit {
     const network = network48Of(address);
     let window = this.#windows.get(network);
     if (!window || window.endsMs <= nowMs) {
-      window = { requests: 0, endsMs: nowMs + MINUTE_MS };
+      window = { network, requests: 0, reported: 0, endsMs: nowMs + MINUTE_S * 1000 };
       this.#windows.set(network, window);
     }
     return window;
   }
+
+  #add(window: Window, requests: number): void {
+    window.requests += requests;
+    if (window.requests >= this.#requestsPerMinute * MIN_SHARED_FRACTION) this.#changed?.set(window.network, window);
+  }
+}
+
+/**
+ * Adds the new requests to the sum in Redis, and takes over the sum: with 45 requests here, of which 30 are in a sum of
+ * 80, the sum becomes 95, and so does the count here. If Redis fails, the 15 are not sent again: it may have them.
+ */
+async function share(counter: Counter, window: Window): Promise<void> {
+  const unreported = window.requests - window.reported;
+  window.reported = window.requests;
+  const { consumedPoints: sum, msBeforeNext } = await counter.penalty(window.network, unreported);
+  const meanwhile = window.requests - window.reported;
+  window.requests = sum + meanwhile;
+  window.reported = sum;
+  window.endsMs = performance.now() + msBeforeNext;
 }
 
 /** Rejects requests of a client beyond its limit, and counts what a long response cost. `fastPath` counts its hits. */

@@ -1,4 +1,4 @@
-// What several gateways share through Redis: the counters of failed logins, and the entries of idempotency keys.
+// What several gateways share through Redis: the counters of limits, and the entries of idempotency keys.
 
 import { createHmac } from 'node:crypto';
 import { RateLimiterMemory, RateLimiterRedis, RLWrapperTimeouts } from 'rate-limiter-flexible';

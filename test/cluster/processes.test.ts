@@ -131,8 +131,8 @@ describe('gateways as processes', function () {
     await until(all(is(true)), 'together again', START_MS);
   });
 
-  it('shares the limits of failed logins', async () => {
-    const options = { cmsUrl: wordpress.url.href, redisUrl: redisServer.url, intervalS: 1 };
+  it('shares the limits of requests and of failed logins', async () => {
+    const options = { cmsUrl: wordpress.url.href, redisUrl: redisServer.url, intervalS: 1, requestsPerMinute: 200 };
     await Promise.all(gateways.map((gateway) => gateway.kill()));
     gateways = await Promise.all(['a', 'b'].map((name) => startProcess({ ...options, name })));
     await until(() => allSettled(gateways), 'together', START_MS);
@@ -151,5 +151,19 @@ describe('gateways as processes', function () {
       statuses.push(await statusOf(statuses.length % 2 === 0 ? a : b, wrong()));
     expect(statuses.slice(0, 10)).to.deep.equal(Array.from({ length: 10 }, () => 401));
     expect(statuses.slice(-2)).to.deep.equal([429, 429]);
+    // Below the limit through each gateway, and above it through both together.
+    for (let n = 0; n < 150; n += 1) expect(await statusOf(a)).to.equal(200);
+    let requests = 0;
+    await until(
+      async () => {
+        requests += 1;
+        // Seldom enough that these requests alone do not reach the limit.
+        await sleep(20);
+        return (await statusOf(b)) === 429;
+      },
+      'a request is rejected',
+      START_MS,
+    );
+    expect(requests).to.be.below(150);
   });
 });

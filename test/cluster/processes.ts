@@ -20,19 +20,20 @@ export interface ClusterProcessOptions {
   /** Default: no cluster. */
   redisUrl?: string;
   intervalS: number;
+  requestsPerMinute?: number;
 }
 
 const ADMIN_WAIT_MS = 1000;
 
 /** Does not wait until the gateway is ready. */
 export async function startProcess(options: ClusterProcessOptions): Promise<ClusterProcess> {
-  const { name, cmsUrl, redisUrl, intervalS } = options;
+  const { name, cmsUrl, redisUrl, intervalS, requestsPerMinute = 1_000_000_000 } = options;
   const gateway = await startGateway({
     transport: 'process',
     cmsUrl,
     service: { user: 'admin', password: PASSWORD },
     flags: [...NODE_FLAGS],
-    config: { limits: { requestsPerMinute: 1_000_000_000 } },
+    config: { limits: { requestsPerMinute } },
     env: { CALENDAR_SYNC_INTERVAL: String(intervalS), ...(redisUrl && { CALENDAR_REDIS_URL: redisUrl }) },
   });
   const admin = async (path: string) => {

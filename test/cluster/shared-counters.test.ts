@@ -1,8 +1,9 @@
 // Limits that two gateways share through Redis; each gateway counts in memory while Redis is unavailable.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Connection, openConnection } from '../../src/cluster/connection.ts';
-import type { SharedCounters } from '../../src/http/client-limits.ts';
+import { RateLimit, type SharedCounters } from '../../src/http/client-limits.ts';
 import { LoginLimit } from '../../src/http/login-limit.ts';
 import { createSharedCounters } from '../../src/http/shared-state.ts';
 import { until } from './gateways.ts';
@@ -42,6 +43,22 @@ describe('shared rate limits', function () {
       // The address of a successful login through one gateway is trusted by both.
       expect(await attempt(limit, '198.51.100.7', 'unknown')).to.equal(true);
     }
+  });
+
+  it('counts the requests of an address across gateways', async () => {
+    const limits = shared.map((counters) => new RateLimit({ requestsPerMinute: 100 }, counters));
+    for (const limit of limits) for (let n = 0; n < 60; n += 1) limit.consume('203.0.113.1');
+    await until(async () => {
+      // Seldom enough that these requests alone do not reach the limit.
+      await sleep(300);
+      try {
+        limits[1]!.consume('203.0.113.1');
+        return false;
+      } catch (error) {
+        expect(error).to.include({ status: 429 });
+        return true;
+      }
+    }, 'a request is rejected');
   });
 
   it('counts in memory while Redis is unavailable', async () => {
