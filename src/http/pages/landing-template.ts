@@ -54,6 +54,8 @@ interface EventsPage extends MonthView {
   /** Undefined if the query asks for the list. */
   ofMonth: EventList | undefined;
   options: FilterOptions;
+  /** The next event, if the shown days have none. */
+  next: PublicEvent | undefined;
   calendarName: string;
   calendarFile: string;
 }
@@ -102,6 +104,7 @@ ${monthLinks(query, month, language)}
 ${viewLinks(page)}
 </div>
 ${searchLink(page)}
+${nextLink(page)}
 ${parts.map(({ view, content }) => html`<div class="in-${view} ${view}">${content}</div>\n`)}
 ${subscription(page.calendarFile, page.calendarName, texts)}
 </section>`;
@@ -112,6 +115,13 @@ function searchLink({ query, language: { texts } }: EventsPage): Html | false {
   const href = hrefOf(query, { past: query.past ? undefined : true, page: 1 });
   const text = query.past ? texts.searchUpcoming : texts.searchPast;
   return query.filters.search !== undefined && html`<p><a id="past" href="${href}">${text}</a></p>`;
+}
+
+function nextLink({ next, query, today, language: { texts, dates } }: EventsPage): Html | false {
+  if (!next) return false;
+  const { first } = spanOf(next);
+  const href = hrefOf(query, { month: first.slice(0, 7), day: undefined, page: 1 });
+  return html`<p><a id="next-event" href="${href}">${fill(texts.nextEvent, { day: dates.day(first, today) })}</a></p>`;
 }
 
 function listTitle({ query, today, language: { texts, dates } }: EventsPage): string {

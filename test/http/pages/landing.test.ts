@@ -82,6 +82,20 @@ describe('the landing page', () => {
   });
 
   describe('help', () => {
+    it('leads from an empty month or day to the next event', async () => {
+      await start([on(1, '01'), at(2, '2027-08-12 10:00:00', '2027-08-13 10:00:00', { venues: [21] }), venue(21, {})]);
+      for (const query of ['?view=month&month=2027-05', '?view=list&month=2027-05', '?day=2027-05-03']) {
+        const html = await get(query);
+        expect(html, query).to.match(
+          /<a id="next-event" href="[^"]*month=2027-08[^"]*">Next event: Thursday, August 12</,
+        );
+        expect(textOf(html), query).to.include('No events.');
+      }
+      expect(await get('?view=month&month=2027-05&venue=21')).to.match(/next-event" href="[^"]*venue=21/);
+      for (const query of ['?view=month&month=2027-08', '?view=month&month=2028-01', '?view=list'])
+        expect(await get(query), query).to.not.include('next-event');
+    });
+
     it('has twelve colours of categories', async () => {
       const ids = Array.from({ length: 12 }, (_, n) => 31 + n);
       await start(ids.flatMap((id) => [term('category', id, {}), on(id, '10', { categories: [id] })]));
