@@ -33,7 +33,7 @@ import { IDEMPOTENCY_KEY_HEADER, LOGINS, unknownParametersHeader } from './heade
 import type { Idempotency } from './idempotency.ts';
 import { createBodyReader } from './read-body.ts';
 import { combineRepeated } from './read-request.ts';
-import { withProperties } from './response-params.ts';
+import { withProperties } from './sparse-lists.ts';
 import { dryRunSockets, type Middleware, newState, type State } from './state.ts';
 
 export const USE_CASES = {

@@ -1,11 +1,11 @@
-// The parameters that change the shape of a response: `_fields`, `_envelope`, `_jsonp`, and `fields` of lists.
+// The parameters that change the shape of a response: `_fields`, `_envelope` and `_jsonp`.
 
 import { chunksOf, parseItems, parseRendered, RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { invalidCallback } from '../interface/errors.ts';
 import { parseList } from '../interface/value-types.ts';
-import { isObject, type JsonObject } from '../model/json.ts';
+import type { JsonObject } from '../model/json.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
 import { allowHeader } from './allow-header.ts';
 import { errorResponse } from './error-handler.ts';
@@ -83,19 +83,6 @@ async function selectFromBody(body: unknown, paths: string[]): Promise<unknown> 
   return selectFields(isNamed ? { ...rest, [name]: await parseItems(items) } : rest, paths);
 }
 
-/** The list with only these properties of each record, if there are some, and without the ETag of the whole list. */
-export async function withProperties(list: ApiResponse, names: unknown): Promise<ApiResponse> {
-  if (!Array.isArray(names)) return list;
-  const { etag: _, ...response } = list;
-  const { name, items, rest } = response.body as RenderedList;
-  const sparse = (await parseItems(items)).map((item) => {
-    const selected = selectFields(item, names);
-    // `selectFields` returns `[]` for a record that has none of the properties.
-    return utf8(JSON.stringify(isObject(selected) ? selected : {}));
-  });
-  return { ...response, body: new RenderedList(name, sparse, rest) };
-}
-
 /** The paths below each key: of `id,venue.city,venue.zip` none below `id`, and `city` and `zip` below `venue`. */
 function pathTree(paths: string[]): Map<string, string[]> {
   const tree = new Map<string, string[]>();
@@ -111,7 +98,7 @@ function pathTree(paths: string[]): Map<string, string[]> {
 }
 
 /** The parts of `body` at the dotted paths; a list needs an index, and no match gives `[]`. */
-function selectFields(body: unknown, paths: string[]): unknown {
+export function selectFields(body: unknown, paths: string[]): unknown {
   if (paths.length === 0 || typeof body !== 'object' || body === null) return body;
   const selected = [...pathTree(paths)].flatMap(([key, subpaths]) => {
     // `length` is an own property of a list too, but no part of its JSON.

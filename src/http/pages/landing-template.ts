@@ -4,6 +4,7 @@ import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { subscription } from './calendar-links.ts';
 import { shiftMonth, spanOf } from './dates.ts';
+import { nextLink, pastLink } from './further-links.ts';
 import { hrefOf, type LandingQuery, VIEWS, type View, viewOf } from './landing-query.ts';
 import { fill, type Language } from './language.ts';
 import { type MonthView, monthGrid } from './month-template.ts';
@@ -103,25 +104,11 @@ ${parts.map(({ view, title }) => html`<h1 class="in-${view}">${title}</h1>\n`)}
 ${monthLinks(query, month, language)}
 ${viewLinks(page)}
 </div>
-${searchLink(page)}
+${pastLink(page)}
 ${nextLink(page)}
 ${parts.map(({ view, content }) => html`<div class="in-${view} ${view}">${content}</div>\n`)}
 ${subscription(page.calendarFile, page.calendarName, texts)}
 </section>`;
-}
-
-/** From a search of what is to come to one of what is past, and back. */
-function searchLink({ query, language: { texts } }: EventsPage): Html | false {
-  const href = hrefOf(query, { past: query.past ? undefined : true, page: 1 });
-  const text = query.past ? texts.searchUpcoming : texts.searchPast;
-  return query.filters.search !== undefined && html`<p><a id="past" href="${href}">${text}</a></p>`;
-}
-
-function nextLink({ next, query, today, language: { texts, dates } }: EventsPage): Html | false {
-  if (!next) return false;
-  const { first } = spanOf(next);
-  const href = hrefOf(query, { month: first.slice(0, 7), day: undefined, page: 1 });
-  return html`<p><a id="next-event" href="${href}">${fill(texts.nextEvent, { day: dates.day(first, today) })}</a></p>`;
 }
 
 function listTitle({ query, today, language: { texts, dates } }: EventsPage): string {

@@ -13,6 +13,7 @@ import { type Asset, asset } from './assets.ts';
 import { feedUrl } from './calendar-links.ts';
 import { addDays, shiftMonth } from './dates.ts';
 import { eventArticle } from './event-template.ts';
+import { nextEvent } from './further-links.ts';
 import { jsonLdScript } from './json-ld-template.ts';
 import { type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
 import { backLink, eventsContent, landingPage } from './landing-template.ts';
@@ -125,8 +126,7 @@ export class Landing {
     const days = monthRange(month, language.dates.firstWeekday);
     // If the visitor has chosen no view, the page has both, and its script shows one.
     const ofMonth = viewOf(query) === 'list' ? undefined : await reader.many(days, filters, MAX_MONTH_EVENTS);
-    const { total } = ofMonth ?? list;
-    const lastDay = ofMonth ? days.last : range.last;
+    const shown = ofMonth ? { ...ofMonth, lastDay: days.last } : { ...list, lastDay: range.last };
     const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, filters, endsAfter)}`;
     // Calendar apps remove what the file lacks: it has the events of the last month too.
     const calendarFile = feed('events.ics', '-1month');
@@ -139,7 +139,7 @@ export class Landing {
       list,
       month,
       ofMonth,
-      next: total === 0 ? await nextEvent(reader, lastDay, query) : undefined,
+      next: await nextEvent(reader, shown, query),
       options,
       calendarName: name,
       calendarFile,
@@ -182,13 +182,6 @@ ${jsonLdScript([event], () => shareUrl, this.#isCurrencyKnown())}`;
   #urlOf(query: Partial<LandingQuery>): string {
     return `${this.#options.publicUrl}/${queryText({ filters: {}, ...query })}`;
   }
-}
-
-/** The first event after the last day. A list without a last day has every later event: none is next. */
-async function nextEvent(reader: EventReader, lastDay: string | undefined, { filters }: LandingQuery) {
-  if (lastDay === undefined) return undefined;
-  const { events } = await reader.list({ first: addDays(lastDay, 1) }, { filters });
-  return events[0];
 }
 
 /** The days of the list: those before today, one day, one month, or from today on. */

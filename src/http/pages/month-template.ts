@@ -1,19 +1,14 @@
 // The events of a month: weeks as grids, in which an event of several days is one bar per week.
 
-import { textLine } from '../../text/html.ts';
 import { addDays, shiftMonth, spanOf, weekdayOf } from './dates.ts';
-import { hrefOf, type LandingQuery } from './landing-query.ts';
-import type { Language } from './language.ts';
+import { hrefOf } from './landing-query.ts';
+import { type ColoredView, legend } from './legend.ts';
 import { type Html, html } from './page-template.ts';
 import type { EventList, PublicEvent } from './read-events.ts';
 
-export interface MonthView {
-  query: LandingQuery;
+export interface MonthView extends ColoredView {
   today: string;
-  language: Language;
   month: string;
-  /** A CSS class with the colour of the event's category. */
-  colorClass: (event: PublicEvent) => string;
 }
 
 /** Rows of bars in a week. In `events.css`, `c2 s3 r0 k1` is from the third column, 3 wide, in row 0, colour 1. */
@@ -41,20 +36,6 @@ ${ofMonth.total === 0 && html`<p class="empty">${texts.noEvents}</p>`}
 ${weeks.map((days) => week(days, ofMonth, view))}
 ${missing > 0 && html`<p class="empty">${language.counted(texts.moreInList, missing)}</p>`}
 ${legend(ofMonth, view)}`;
-}
-
-/** What the colours mean: the first categories of the shown events. */
-function legend({ events }: EventList, { query, language, colorClass }: MonthView): Html | false {
-  const items = new Map<number, Html>();
-  for (const event of events) {
-    const [category] = event.categories;
-    if (!category) continue;
-    const href = hrefOf(query, { filters: { ...query.filters, categories: String(category.id) } });
-    const link = html`<a href="${href}">${textLine(category.name)}</a>`;
-    items.set(category.id, html`<li class="${colorClass(event)}">${link}</li>`);
-  }
-  if (items.size === 0) return false;
-  return html`<ul class="legend" aria-label="${language.texts.categories}">${[...items.values()]}</ul>`;
 }
 
 interface Bar {
