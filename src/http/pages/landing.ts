@@ -125,8 +125,9 @@ export class Landing {
     const days = monthRange(month, language.dates.firstWeekday);
     // If the visitor has chosen no view, the page has both, and its script shows one.
     const ofMonth = viewOf(query) === 'list' ? undefined : await reader.many(days, filters, MAX_MONTH_EVENTS);
-    const { total } = ofMonth ?? list;
-    const lastDay = ofMonth ? days.last : range.last;
+    // Of an event on June 2, the list of May shows nothing, and the month of May its last week.
+    const lastOfList = list.total === 0 ? range.last : undefined;
+    const lastDay = lastOfList ?? (ofMonth?.total === 0 ? days.last : undefined);
     const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, filters, endsAfter)}`;
     // Calendar apps remove what the file lacks: it has the events of the last month too.
     const calendarFile = feed('events.ics', '-1month');
@@ -139,7 +140,7 @@ export class Landing {
       list,
       month,
       ofMonth,
-      next: total === 0 ? await nextEvent(reader, lastDay, query) : undefined,
+      next: lastDay ? await nextEvent(reader, lastDay, query) : undefined,
       options,
       calendarName: name,
       calendarFile,
@@ -184,9 +185,8 @@ ${jsonLdScript([event], () => shareUrl, this.#isCurrencyKnown())}`;
   }
 }
 
-/** The first event after the last day. A list without a last day has every later event: none is next. */
-async function nextEvent(reader: EventReader, lastDay: string | undefined, { filters }: LandingQuery) {
-  if (lastDay === undefined) return undefined;
+/** The first event after the last day. */
+async function nextEvent(reader: EventReader, lastDay: string, { filters }: LandingQuery) {
   const { events } = await reader.list({ first: addDays(lastDay, 1) }, { filters });
   return events[0];
 }
