@@ -125,9 +125,10 @@ export class Landing {
     const days = monthRange(month, language.dates.firstWeekday);
     // If the visitor has chosen no view, the page has both, and its script shows one.
     const ofMonth = viewOf(query) === 'list' ? undefined : await reader.many(days, filters, MAX_MONTH_EVENTS);
-    // Of an event on June 2, the list of May shows nothing, and the month of May its last week.
+    // The list of May is empty if the first event is on June 2. The month of May ends with that week.
     const lastOfList = list.total === 0 ? range.last : undefined;
-    const lastDay = lastOfList ?? (ofMonth?.total === 0 ? days.last : undefined);
+    const lastEmptyDay = lastOfList ?? (ofMonth?.total === 0 ? days.last : undefined);
+    const later = lastEmptyDay ? await reader.list({ first: addDays(lastEmptyDay, 1) }, { filters }) : undefined;
     const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, filters, endsAfter)}`;
     // Calendar apps remove what the file lacks: it has the events of the last month too.
     const calendarFile = feed('events.ics', '-1month');
@@ -140,7 +141,7 @@ export class Landing {
       list,
       month,
       ofMonth,
-      next: lastDay ? await nextEvent(reader, lastDay, query) : undefined,
+      next: later?.events[0],
       options,
       calendarName: name,
       calendarFile,
@@ -183,12 +184,6 @@ ${jsonLdScript([event], () => shareUrl, this.#isCurrencyKnown())}`;
   #urlOf(query: Partial<LandingQuery>): string {
     return `${this.#options.publicUrl}/${queryText({ filters: {}, ...query })}`;
   }
-}
-
-/** The first event after the last day. */
-async function nextEvent(reader: EventReader, lastDay: string, { filters }: LandingQuery) {
-  const { events } = await reader.list({ first: addDays(lastDay, 1) }, { filters });
-  return events[0];
 }
 
 /** The days of the list: those before today, one day, one month, or from today on. */
