@@ -30,7 +30,7 @@ const ADDITIONS = {
   'text/currencies.ts': 40,
   'http/pages/calendar-links.ts': 65,
   'http/pages/error-pages.ts': 45,
-  'http/pages/further-links.ts': 45,
+  'http/pages/further-links.ts': 50,
   'http/pages/json-ld-template.ts': 110,
   'http/pages/language.ts': 110,
   'http/pages/legend.ts': 30,

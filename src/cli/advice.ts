@@ -121,7 +121,7 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, cms:
 }
 
 /** The problem that an error of the CMS port shows, which is none of the account. */
-function problemOf(error: CmsUnavailable | CmsRejected): SiteProblem {
+export function problemOf(error: CmsUnavailable | CmsRejected): SiteProblem {
   if (error instanceof NoRestApi) return error.finding.reason;
   // Not `NoRestApi`: GET found the API, and a rule of the web server redirects OPTIONS. The URL, '', is not used.
   if (error instanceof CmsRedirected) return findingOfError('', error)?.reason ?? 'no-api';

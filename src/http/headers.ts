@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Services } from '../calendar/services.ts';
 import type { Config } from '../config-schema.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
+import { UNKNOWN_SITE } from '../model/records.ts';
 
 /** The headers that say who calls. */
 export const CALLER_HEADERS = ['Authorization', 'X-WP-Nonce'];
@@ -102,6 +103,8 @@ export const staleHeaders = (ageS: number): Record<string, string> => ({
   Warning: '110 - "Response is Stale"',
 });
 
-/** Links to the site's REST API, as WordPress always does. A URL may have characters that a header may not. */
-export const apiLink = ({ site }: Pick<Services, 'site'>): string =>
-  `<${URL.parse(`${site().url}/wp-json/`)?.href ?? ''}>; rel="https://api.w.org/"`;
+/** Links to WordPress's REST API, as WordPress always does. A URL may have characters that a header may not. */
+export function apiLink({ site, mapping, cms }: Pick<Services, 'site' | 'mapping' | 'cms'>): Record<string, string> {
+  if (mapping.cms !== 'wordpress' || cms.isReadOnly || site() === UNKNOWN_SITE) return {};
+  return { Link: `<${URL.parse(`${site().url}/wp-json/`)?.href ?? ''}>; rel="https://api.w.org/"` };
+}

@@ -4,7 +4,6 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { performance } from 'node:perf_hooks';
 import { toBuffer } from '../calendar/rendered-records.ts';
 import type { Services } from '../calendar/services.ts';
-import { UNKNOWN_SITE } from '../model/records.ts';
 import { byteLength } from '../text/bytes.ts';
 import { allowHeader } from './allow-header.ts';
 import type { ClientAddress } from './client-address.ts';
@@ -28,8 +27,8 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
 
   async function sendPrivate(ctx: Context, status: number, body: unknown, headers: object): Promise<void> {
     const allow = await allowHeader(ctx, services);
-    ctx.set({ ...COMMON_HEADERS, ...PRIVATE_HEADERS, ...headers, Allow: allow, 'X-Request-Id': ctx.state.requestId });
-    if (services.site() !== UNKNOWN_SITE) ctx.set('Link', apiLink(services));
+    ctx.set({ ...COMMON_HEADERS, ...PRIVATE_HEADERS, ...apiLink(services), ...headers, Allow: allow });
+    ctx.set('X-Request-Id', ctx.state.requestId);
     if (status === 401) ctx.set(challengeHeaders(ctx.headers, services.mapping.cms));
     ctx.set(cors(ctx.headers.origin, ctx.method));
     ctx.status = status;

@@ -171,8 +171,8 @@ export function createToCached(services: Services, freshness: Freshness) {
       url,
       headers: [
         ...HEADERS,
-        ...Object.entries(headers).flat(),
-        ...['Link', apiLink(services), 'Allow', 'GET', 'Cache-Control', cacheControl, 'ETag', etag],
+        ...Object.entries({ ...headers, ...apiLink(services) }).flat(),
+        ...['Allow', 'GET', 'Cache-Control', cacheControl, 'ETag', etag],
         ...cacheTagHeaders(response.cacheTags ?? []),
       ],
       etag,

@@ -32,13 +32,13 @@ export function compileMapping(json: unknown, name: string): Mapping {
   try {
     const rules = CMS_RULES[file.upstream];
     rules.checkSite?.(file);
-    checkCollections(file);
+    const imageCollection = rules.imageCollection(file);
+    checkCollections(file, imageCollection);
     const kinds: Record<string, unknown> = {};
     for (const kind of KINDS) {
       const spec = file[kind];
       if (spec) kinds[kind] = within(`/${kind}`, () => compileKind(kind, spec, file));
     }
-    const imageCollection = rules.imageCollection(file);
     return { name: file.name, cms: file.upstream, imageCollection, file, kinds: kinds as unknown as Mapping['kinds'] };
   } catch (error) {
     if (!(error instanceof MappingFieldError)) throw error;
@@ -46,15 +46,15 @@ export function compileMapping(json: unknown, name: string): Mapping {
   }
 }
 
-/** Refuses two kinds of one collection: webhooks and created records name only the collection, which tells the kind. */
-function checkCollections(mapping: MappingFile): void {
-  const mapped = KINDS.filter((kind) => mapping[kind]);
-  for (const [index, kind] of mapped.entries()) {
+/** Refuses two kinds of one collection, and a kind in that of the images: webhooks tell the kind by the collection. */
+function checkCollections(mapping: MappingFile, imageCollection: string): void {
+  const users = new Map([[imageCollection, 'the images']]);
+  for (const kind of KINDS.filter((each) => mapping[each])) {
     const collection = collectionName(mapping[kind]!);
-    const other = mapped.slice(0, index).find((earlier) => collectionName(mapping[earlier]!) === collection);
-    if (!other) continue;
-    const remedy = `name another one, or leave "${kind}" out`;
-    throw new MappingFieldError(`/${kind}`, `"${collection}" is the collection of "${other}" too: ${remedy}`);
+    const user = users.get(collection);
+    const remedy = kind === 'event' ? 'name another one' : `name another one, or leave "${kind}" out`;
+    if (user) throw new MappingFieldError(`/${kind}`, `"${collection}" is the collection of ${user} too: ${remedy}`);
+    users.set(collection, `"${kind}"`);
   }
 }
 
@@ -96,7 +96,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     embedded: Object.fromEntries(fields.flatMap(({ name, embedded }) => (embedded ? [[name, embedded]] : []))),
     linkFields,
     ...readers,
-    ...createWriter(fields, writable, customFields, linkFields, readers.read),
+    ...createWriter(fields, writable, customFields, linkFields, readOne),
   } as KindMapping<Kind>;
 }
 

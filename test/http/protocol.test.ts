@@ -2,8 +2,8 @@
 
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import type { Services } from '../../src/calendar/services.ts';
 import { apiLink } from '../../src/http/headers.ts';
-import type { Site } from '../../src/model/records.ts';
 import { seededGateway } from '../calendar/seeded-gateway.ts';
 import { expectError, expectForbidden, expectMissingFields } from '../record/expectations.ts';
 import type { RequestOptions, TestGateway, TestResponse } from '../start-gateway.ts';
@@ -175,12 +175,16 @@ describe('protocol', () => {
 
   describe('headers', () => {
     it('link to the site in ASCII', () => {
-      const linkOf = (url: string) => apiLink({ site: () => ({ url }) as Site });
+      const linkOf = (url: string, cms = 'wordpress', isReadOnly?: true) =>
+        apiLink({ site: () => ({ url }), mapping: { cms }, cms: { isReadOnly } } as Services).Link;
       for (const [url, sent] of [
         ['https://Example.org:443/a', 'https://example.org/a'],
         ['https://кафе.example/é', 'https://xn--80akn5b.example/%C3%A9'],
       ] as const)
         expect(linkOf(url)).to.equal(`<${sent}/wp-json/>; rel="https://api.w.org/"`);
+      // The relation means the REST API of WordPress.
+      const url = 'https://cms.example';
+      expect([linkOf(url, 'payload'), linkOf(url, 'wordpress', true)]).to.deep.equal([undefined, undefined]);
     });
 
     it('common to all responses', async () => {
@@ -313,6 +317,11 @@ describe('protocol', () => {
 
     it('includes the Allow header of the actor', async () =>
       expect((await send('/events?_envelope', { as: 'admin' })).body.headers.Allow).to.equal('GET, POST'));
+
+    it('has the Allow header of the error that it wraps, and is sent with the same', async () => {
+      const { body, headers } = await send('/events/999?_envelope', { as: 'contributor' });
+      expect([body.status, body.headers.Allow, headers.allow]).to.deep.equal([404, 'GET', 'GET']);
+    });
 
     it('wraps errors too', async () => {
       const { status, body } = await send('/events/999?_envelope=1');

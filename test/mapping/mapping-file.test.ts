@@ -148,6 +148,18 @@ const cases: [string, unknown, string, RegExp][] = [
     '/venue',
     /"events" is the collection of "event" too/,
   ],
+  [
+    "the events of Payload in its images' collection",
+    payloadWith({}, { payload: { media: 'events' } }),
+    '/event',
+    /^[^\n]*"events" is the collection of the images too: name another one$/,
+  ],
+  [
+    'venues of Payload in the collection of images that no key names',
+    payloadWith({}, { venue: { collection: 'media', fields: { venue: 'name' } } }),
+    '/venue',
+    /"media" is the collection of the images too/,
+  ],
   ...(
     [
       ['', { read: 'meta.ts', as: 'unix' }, /property at when property as/],

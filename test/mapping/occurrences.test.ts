@@ -112,6 +112,16 @@ describe('the occurrences of a series', () => {
     expect([read(seriesOf([])), read(seriesOf(null)), read(seriesOf(undefined))]).to.deep.equal([[], [], []]);
   });
 
+  it('leave the series as visible as it was: an update of its end does not send it hidden', () => {
+    const hidden = { at: 'meta.hidden', sentWith: ['end_date'] };
+    const fields = { start_date: 'meta.start', end_date: 'meta.end', hide_from_listings: hidden };
+    const end = '2027-03-07 12:00:00';
+    const current = seriesOf([], {}, { hidden: false });
+    expect(mappingWith({ readOnly: false, fields }).write({ end }, { site: SITE, current })).to.deep.equal({
+      meta: { end, hidden: false },
+    });
+  });
+
   it('are left out if they have no valid start; an end before the start is the start', () => {
     const values = [
       { start: '2027-02-30 10:00:00', end: '2027-03-02 10:00:00' },

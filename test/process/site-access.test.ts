@@ -11,6 +11,7 @@ import { type FakeSite, fakePost, startFakeSite } from '../cli/fake-site.ts';
 import { authorization, basic, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { type StubCms, sendJson, sendText, startStubCms } from '../faults/stub-cms.ts';
 import { type GatewayProcess, MOUNT, sendRequest, startGateway } from '../start-gateway.ts';
+import { until } from '../until.ts';
 
 const CLOSED = { code: 'rest_not_logged_in', message: 'You are not currently logged in.', data: { status: 401 } };
 
@@ -161,5 +162,24 @@ describe('a site with restricted access', function () {
       expect(said).to.include(`status ${status}`);
       expect(code).to.equal(2);
       expect(cms.requests.some(({ headers }) => headers.authorization !== undefined)).to.equal(false);
+    });
+
+  for (const [what, body] of [
+    ['JSON of another program', '{"version":3}'],
+    ['a page', '<html>Hello.'],
+  ] as const)
+    it(`that should be Payload, and answers with ${what}, ends the start with one message`, async () => {
+      cms.respond = (_request, response) => sendText(response, 200, body);
+      const serving = await startGateway({
+        transport: 'process',
+        cmsUrl: cms.url.href,
+        env: { CALENDAR_MAPPING: 'payload' },
+      });
+      servings.push(serving);
+      await until(() => /CALENDAR_UPSTREAM_URL\)/.test(serving.output()), 'it says what is wrong');
+      expect(serving.output())
+        .to.match(/does not answer as a Payload site: .*\n.*api\/access\. It must show JSON with "collections"/)
+        .and.to.not.include('keeps trying');
+      expect(await serving.exited).to.equal(2);
     });
 });

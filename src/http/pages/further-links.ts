@@ -21,9 +21,13 @@ interface ShownDays {
   lastDay?: string | undefined;
 }
 
-/** The first event after shown days that have none. */
-export async function nextEvent(reader: EventReader, { total, lastDay }: ShownDays, { filters }: LandingQuery) {
-  if (total > 0 || lastDay === undefined) return undefined;
+/**
+ * The first event after shown days that have none: of June 2 for the list of May, although the month of May, which ends
+ * with that week, shows it.
+ */
+export async function nextEvent(reader: EventReader, shown: readonly ShownDays[], { filters }: LandingQuery) {
+  const lastDay = shown.find(({ total }) => total === 0)?.lastDay;
+  if (lastDay === undefined) return undefined;
   const { events } = await reader.list({ first: addDays(lastDay, 1) }, { filters });
   return events[0];
 }

@@ -96,6 +96,13 @@ describe('the landing page', () => {
         expect(await get(query), query).to.not.include('next-event');
     });
 
+    it('leads from the empty list of a month whose last week shows the next event', async () => {
+      await start([at(1, '2027-06-02 10:00:00', '2027-06-02 12:00:00')]);
+      const html = await get('?month=2027-05');
+      expect([idsIn(html, 'list'), idsIn(html, 'month')]).to.deep.equal([[], [1]]);
+      expect(html).to.match(/<a id="next-event" href="[^"]*month=2027-06[^"]*">Next event: Wednesday, June 2</);
+    });
+
     it('has twelve colours of categories', async () => {
       const ids = Array.from({ length: 12 }, (_, n) => 31 + n);
       await start(ids.flatMap((id) => [term('category', id, {}), on(id, '10', { categories: [id] })]));
