@@ -136,12 +136,12 @@ export function createCircuitBreaker(halfOpenAfterMs: number, onStateChange: (st
     });
 
   return {
-    /** Runs the task, or throws `CmsUnavailable` `breaker-open` without running it. */
-    async run<T>(task: () => Promise<T>): Promise<T> {
+    /** Runs the task, half-open as a probe, or throws `CmsUnavailable` `breaker-open` without running it. */
+    async run<T>(task: (isProbe: boolean) => Promise<T>): Promise<T> {
       // Half-open: one call is trying the CMS right now. Cockatiel would make the others wait for it.
       if (policy.state === CircuitState.HalfOpen) throw openError();
       try {
-        return await policy.execute(task);
+        return await policy.execute(() => task(policy.state === CircuitState.HalfOpen));
       } catch (error) {
         throw isBrokenCircuitError(error) ? openError() : error;
       }

@@ -68,6 +68,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
       pipelining: 1,
       allowH2: false,
       connect: { timeout: limits.connectTimeoutMs },
+      maxResponseSize: limits.maxBytes,
     });
   const bulkheads = createBulkheads(limits, observe);
   const createBreaker = (bulkhead: BulkheadName) =>
@@ -80,7 +81,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
     sync: createBreaker('sync'),
   };
 
-  async function send(request: CmsRequest, signal: AbortSignal): Promise<CmsResponse> {
+  async function send(request: CmsRequest, signal: AbortSignal, retries: number): Promise<CmsResponse> {
     const { method, path, label = path, json, bytes = null, expect = 'json' } = request;
     const httpRequest = {
       ...{ origin, method, signal, path: pathWithQuery(request) },
@@ -88,7 +89,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
       body: json === undefined ? bytes : JSON.stringify(json),
       callerAsksForFewer: request.callerAsksForFewer,
     };
-    const httpResponse = await sendRequest(pool, httpRequest, limits, (status, durationMs, attempt) =>
+    const httpResponse = await sendRequest(pool, httpRequest, { ...limits, retries }, (status, durationMs, attempt) =>
       observe({ type: 'cms-call', method, path: label, status, durationMs, attempt }),
     );
     return parseResponse(method, httpResponse, expect);
@@ -107,9 +108,9 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
       const timer = setTimeout(() => deadline.abort(new CmsUnavailable('timeout', message)), limits.deadlineMs);
       const signal = request.signal ? AbortSignal.any([deadline.signal, request.signal]) : deadline.signal;
       const startMs = performance.now();
-      const breaker = breakers[bulkhead];
+      const task = () => breakers[bulkhead].run((isProbe) => send(request, signal, isProbe ? 0 : limits.retries));
       try {
-        return await bulkheads.run(bulkhead, () => breaker.run(() => send(request, signal)), signal, credentials);
+        return await bulkheads.run(bulkhead, task, signal, credentials);
       } catch (error) {
         if (error instanceof CmsUnavailable) {
           const { reason, message: says } = error;

@@ -4,7 +4,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, type Dispatcher, request } from 'undici';
-import { readAtMost } from './send-request.ts';
+import { readAtMost } from '../text/bytes.ts';
 
 /** Resolves a host name's addresses; none if it has none. */
 type ResolveHost = (hostname: string) => Promise<{ address: string; family: number }[]>;

@@ -1,6 +1,7 @@
 // One request to the CMS through undici's interceptors: a read is repeated and follows redirects within the site. Reads
 // the response up to a byte limit.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DecoratorHandler, type Dispatcher, interceptors, type RetryHandler } from 'undici';
 import type { Config } from '../config-schema.ts';
 import { CmsRedirected, CmsUnavailable, type UnavailableReason } from '../errors.ts';
@@ -23,14 +24,15 @@ export interface HttpResponse {
 
 type HttpLimits = Pick<Config['upstream']['limits'], 'headersTimeoutMs' | 'maxBytes' | 'retries' | 'retryDelayMs'>;
 
-/** What has become of a request. A redirect and a retry begin another attempt. */
+/** What has become of a request. A redirect and a retry begin another exchange. */
 interface Progress {
-  attempts: number;
-  /** An attempt took a connection: before that, nothing of the request was sent. */
+  /** 1, and one more for each retry. */
+  attempt: number;
+  /** An exchange took a connection: before that, nothing of the request was sent. */
   isSent: boolean;
-  /** Of the last attempt, with its query. */
+  /** Of the last exchange, with its query. */
   path: string;
-  /** Of the last attempt, once its response begins. */
+  /** Of the last exchange, once its response begins. */
   status: number | undefined;
   /** If that is a redirect. Null without a valid address. */
   redirectTarget: URL | null | undefined;
@@ -44,9 +46,9 @@ const isRedirect = (status: number): boolean => status >= 300 && status < 400 &&
 
 /**
  * Sends a request and reads the whole response, whatever its status. If the signal aborts, throws by `abortError`.
- * @param onResponse called for each response, also for a redirect, and for a 5xx before a retry
- * @throws CmsUnavailable `refused` | `timeout` | `reset` | `too-large`; `outcomeUnknown` if a write may have been sent.
- *   CmsRedirected for a redirect of a write, to another origin, and in a circle
+ * @param onResponse called when a response begins, also a redirect, and a 5xx before a retry
+ * @throws CmsUnavailable `refused` | `timeout` | `reset` | `not-json` | `too-large`; `outcomeUnknown` if a write may have
+ *   been sent. CmsRedirected for a redirect of a write, to another origin, and in a circle
  */
 export async function sendRequest(
   dispatcher: Dispatcher,
@@ -55,93 +57,96 @@ export async function sendRequest(
   onResponse: OnResponse,
 ): Promise<HttpResponse> {
   const { callerAsksForFewer, ...options } = request;
-  const { origin, path, method, signal } = options;
-  const progress: Progress = { attempts: 0, isSent: false, path, status: undefined, redirectTarget: undefined };
+  const { path, method, signal } = options;
+  const progress: Progress = { attempt: 1, isSent: false, path, status: undefined, redirectTarget: undefined };
   const interceptorsOfReads = [
-    stayWithin(origin),
+    stayWithin(request),
     interceptors.redirect({ maxRedirections: MAX_REDIRECTS }),
     interceptors.retry({ retry: retryPolicy(request, limits, progress), throwOnError: false }),
   ];
-  // From the connection outwards: a redirect and a retry pass `noteAttempts` again.
+  // From the connection outwards: `noteExchanges` sees each redirect and each retry. A retry begins with the first path.
   const chain = [
-    noteAttempts(progress, onResponse),
+    noteExchanges(progress, onResponse),
     ...(isWrite(method) ? [] : interceptorsOfReads),
-    interceptors.decompress({ skipErrorResponses: false }),
+    interceptors.decompress({ skipErrorResponses: false, maxSize: limits.maxBytes }),
   ];
   try {
     const timeouts = { headersTimeout: limits.headersTimeoutMs, bodyTimeout: limits.headersTimeoutMs };
     const response = await dispatcher.compose(chain).request({ ...options, ...timeouts });
     const { statusCode: status } = response;
-    const bytes = await readAtMost(response.body, limits.maxBytes);
-    if (isRedirect(status)) throw new Error('The redirect of a write, or one too many, is not followed.');
+    const bytes = Buffer.from(await response.body.bytes());
+    if (isRedirect(status)) throw redirectError(request, progress.redirectTarget!);
     const headers = flattenHeaders(response.headers);
     return { status, headers, bytes, ...(progress.path !== path && { redirectedTo: progress.path }) };
   } catch (error) {
+    if (error instanceof CmsRedirected) throw error;
     const outcomeUnknown = progress.isSent && isWrite(method);
     if (signal.aborted) throw abortError(signal.reason, outcomeUnknown);
-    if (progress.redirectTarget !== undefined) throw redirectError(request, progress.redirectTarget);
     const code = String((error as NodeJS.ErrnoException).code ?? '');
-    // A fault of this program, not of the CMS: an invalid header or path.
-    if (code === 'UND_ERR_INVALID_ARG') throw error;
+    if (code === 'UND_ERR_INVALID_ARG' || code === 'ERR_INVALID_URL') {
+      // undici follows a redirect neither to an address that it has just been to nor to one that is none.
+      if (progress.redirectTarget !== undefined) throw redirectError(request, progress.redirectTarget);
+      // A fault of this program, not of the CMS: an invalid header or path.
+      throw error;
+    }
     const [reason, message] = describeFailure(code, progress.isSent, limits.maxBytes);
     throw new CmsUnavailable(reason, code ? `${message} (${code})` : message, { outcomeUnknown, cause: error });
   }
 }
 
 type Interceptor = Dispatcher.DispatcherComposeInterceptor;
-/** `attempt`: 1, 2 and so on. */
-type OnResponse = (status: number, durationMs: number, attempt: number) => void;
+type OnResponse = (status: number, untilHeadersMs: number, attempt: number) => void;
 
-function noteAttempts(progress: Progress, onResponse: OnResponse): Interceptor {
+function noteExchanges(progress: Progress, onResponse: OnResponse): Interceptor {
   return (dispatch) => (options, handler) => {
-    const attempt = progress.attempts + 1;
     const startMs = performance.now();
-    Object.assign(progress, { attempts: attempt, path: options.path, status: undefined, redirectTarget: undefined });
+    Object.assign(progress, { path: options.path, status: undefined, redirectTarget: undefined });
     const noting: Dispatcher.DispatchHandler = new DecoratorHandler(handler);
     noting.onRequestStart = (...args) => {
       progress.isSent = true;
       handler.onRequestStart?.(...args);
     };
     noting.onResponseStart = (controller, status, headers, ...rest) => {
-      progress.status = status;
-      if (isRedirect(status)) progress.redirectTarget = targetOf(headers.location, `${options.origin}${options.path}`);
+      // Not for 103 (Early Hints), which comes before the response.
+      if (status >= 200) {
+        progress.status = status;
+        if (isRedirect(status)) progress.redirectTarget = targetOf(headers.location, options);
+        onResponse(status, performance.now() - startMs, progress.attempt);
+      }
       handler.onResponseStart?.(controller, status, headers, ...rest);
-    };
-    noting.onResponseEnd = (...args) => {
-      onResponse(progress.status!, performance.now() - startMs, attempt);
-      handler.onResponseEnd?.(...args);
     };
     return dispatch(options, noting);
   };
 }
 
-const targetOf = (location: string | string[] | undefined, base: string): URL | null =>
-  typeof location === 'string' ? URL.parse(location, base) : null;
+const targetOf = (location: string | string[] | undefined, { origin, path }: Dispatcher.DispatchOptions): URL | null =>
+  typeof location === 'string' ? URL.parse(location, `${origin}${path}`) : null;
 
-/** Credentials belong to this origin: the interceptor for redirects would follow one to any other. */
-const stayWithin =
-  (origin: string): Interceptor =>
-  (dispatch) =>
-  (options, handler) => {
-    if (options.origin !== origin) throw new Error('A redirect to another origin is not followed.');
+/** Credentials belong to the origin of the request: the interceptor for redirects would follow one to any other. */
+function stayWithin(request: HttpRequest): Interceptor {
+  return (dispatch) => (options, handler) => {
+    if (options.origin !== request.origin) throw redirectError(request, URL.parse(`${options.origin}${options.path}`));
     return dispatch(options, handler);
-  };
-
-type RetryCallback = RetryHandler.RetryCallback;
-
-/** Decides, after a failure or any status from 300 on, whether undici sends the request again. */
-function retryPolicy(request: HttpRequest, limits: HttpLimits, progress: Progress): RetryCallback {
-  return (error, { state }, decide) => {
-    const isAllowed = state.counter <= limits.retries && !request.signal.aborted;
-    if (!isAllowed || !isTransient(error, progress, request.callerAsksForFewer)) return decide(error);
-    const delayMs = limits.retryDelayMs * 2 ** (state.counter - 1) * (0.5 + Math.random() / 2);
-    // undici ends this timer when the signal aborts.
-    return setTimeout(decide, delayMs);
   };
 }
 
-/** Of undici's `RequestRetryError`: a response with a status from 300 on. */
-type RetryError = Error & { statusCode?: number; headers?: Record<string, unknown> };
+/** Decides, after a failure or any status from 300 on, whether undici sends the request again. */
+function retryPolicy(request: HttpRequest, limits: HttpLimits, progress: Progress): RetryHandler.RetryCallback {
+  const { signal, callerAsksForFewer } = request;
+  return (error, _, decide) => {
+    if (progress.attempt > limits.retries || signal.aborted || !isTransient(error, progress, callerAsksForFewer))
+      return decide(error);
+    const delayMs = limits.retryDelayMs * 2 ** (progress.attempt - 1) * (0.5 + Math.random() / 2);
+    progress.attempt += 1;
+    void sleep(delayMs, undefined, { signal }).then(
+      () => decide(null),
+      () => decide(error),
+    );
+  };
+}
+
+/** With `statusCode` a response with a status from 300 on, otherwise a failure. */
+type RetryError = Error & { code?: string; statusCode?: number; headers?: Record<string, unknown> };
 
 /**
  * Whether to repeat a read that failed. With two retries (`limits.retries`) it is sent so often:
@@ -155,24 +160,9 @@ type RetryError = Error & { statusCode?: number; headers?: Record<string, unknow
  *
  * The circuit breaker opens when five calls in a row have failed, with all their retries (bulkhead.ts).
  */
-function isTransient({ statusCode, headers = {} }: RetryError, { status }: Progress, callerAsksForFewer = false) {
-  if (statusCode === undefined) return status === undefined;
+function isTransient({ code, statusCode, headers = {} }: RetryError, { status }: Progress, callerAsksForFewer = false) {
+  if (statusCode === undefined) return status === undefined && code !== 'UND_ERR_INVALID_ARG';
   return statusCode >= 500 && headers['retry-after'] === undefined && !callerAsksForFewer;
-}
-
-/** The code of the error for a body beyond its limit. */
-const TOO_LARGE = 'TOO_LARGE';
-
-/** Closes the connection and throws if there are more bytes. */
-export async function readAtMost(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxBytes) throw Object.assign(new Error('too large'), { code: TOO_LARGE });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** A client abort keeps its reason. A deadline's reason is extended by the unknown outcome of a write. */
@@ -182,16 +172,21 @@ function abortError(reason: unknown, outcomeUnknown: boolean): unknown {
   return new CmsUnavailable(reason.reason, message, { retryAfterS, outcomeUnknown });
 }
 
+/** Of a path in a message. */
+const MAX_SHOWN = 200;
+
 /** The message names an address of the web, without its query: that may hold what a caller sent. */
 function redirectError({ origin, method }: HttpRequest, url: URL | null): CmsRedirected {
   const target = url && /^https?:$/.test(url.protocol) ? url : undefined;
   const isLoop = target?.origin === origin && !isWrite(method);
-  const destination = target ? ` to ${target.origin}${target.pathname}` : '';
+  const destination = target ? ` to ${target.origin}${target.pathname.slice(0, MAX_SHOWN)}` : '';
   return new CmsRedirected(`The CMS redirects${destination}${isLoop ? ', in a circle' : ''}.`, target, isLoop);
 }
 
 function describeFailure(code: string, sent: boolean, maxBytes: number): [UnavailableReason, string] {
-  if (code === TOO_LARGE) return ['too-large', `The CMS answered with more than ${maxBytes} bytes.`];
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
+    return ['too-large', `The CMS answered with more than ${maxBytes} bytes.`];
+  if (code.startsWith('Z_')) return ['not-json', 'The CMS answered with gzip that cannot be unpacked.'];
   if (code.endsWith('_TIMEOUT'))
     return ['timeout', sent ? 'The CMS did not answer in time.' : 'No connection to the CMS in time.'];
   return sent ? ['reset', 'The CMS broke off the connection.'] : ['refused', 'No connection to the CMS.'];

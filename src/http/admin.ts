@@ -2,9 +2,9 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { readAtMost } from '../cms/send-request.ts';
 import { TEXT_ID } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
+import { readAtMost } from '../text/bytes.ts';
 
 /** A record that the CMS reports, by its names and ids: a UUID is an id too. */
 export interface ReportedChange {

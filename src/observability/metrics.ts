@@ -89,7 +89,12 @@ function createInstruments(registry: Registry) {
     requests: time('request_seconds', 'Requests by route, status class and cache outcome', 'route', 'status', 'cache'),
     webhooks: count('webhooks_total', 'Webhooks of the CMS: accepted, or why they were refused', 'result'),
     requestFailures: count('request_failures_total', 'Requests that failed with an unexpected error'),
-    cmsCalls: time('cms_call_seconds', 'Calls to the CMS by method and status', 'method', 'status'),
+    cmsCalls: time(
+      'cms_call_seconds',
+      'Calls to the CMS until the headers of the response, by method and status',
+      'method',
+      'status',
+    ),
     cmsRetries: count('cms_retries_total', 'Repeated calls to the CMS'),
     cmsFailures: count('cms_failures_total', 'Calls to the CMS without a usable response', 'reason'),
     breaker: gauge('breaker_state', '0 closed, 1 half open, 2 open: the worst circuit breaker of all bulkheads'),

@@ -15,3 +15,15 @@ export function joinBytes(chunks: readonly Uint8Array[]): Buffer {
   }
   return bytes;
 }
+
+/** Ends the stream and throws if there are more bytes. */
+export async function readAtMost(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > maxBytes) throw new Error('too large');
+    chunks.push(chunk);
+  }
+  return joinBytes(chunks);
+}

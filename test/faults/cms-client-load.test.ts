@@ -34,6 +34,13 @@ describe('CMS client under load and failures', () => {
       expect(fixture.cms.requests).to.have.length(2);
     });
 
+    it('nothing that could not be sent', async () => {
+      await fresh({ retries: 2, retryDelayMs: 60_000, deadlineMs: 60_000 });
+      const call = fixture.client.request({ method: 'GET', path: '/x', headers: { bad: 'a\nb' } });
+      expect(await call.catch((error: unknown) => error)).to.have.property('code', 'UND_ERR_INVALID_ARG');
+      expect(fixture.cms.requests).to.deep.equal([]);
+    });
+
     it('no response that ends within its body: undici would ask for its rest', async () => {
       await fresh({ retries: 2 });
       fixture.cms.respond = (_request, response) => {
@@ -64,6 +71,16 @@ describe('CMS client under load and failures', () => {
       expect(await failure('POST')).to.include({ reason: 'breaker-open', outcomeUnknown: false, retryAfterS: 5 });
       expect(fixture.proxy.connections).to.equal(connections);
       expect(states()).to.deep.equal(['open']);
+    });
+
+    it('lets one request through when it is half open, and that is not repeated', async () => {
+      await fresh({ retries: 2, halfOpenAfterMs: 1 });
+      fixture.cms.respond = (_request, response) => sendText(response, 500, '');
+      for (let call = 0; call < 5; call += 1) expect((await failure()).reason).to.equal('status');
+      await until(() => states().includes('open'), 'the breaker is open');
+      const requestsBefore = fixture.cms.requests.length;
+      await until(async () => (await failure()).reason === 'status', 'a call reaches the CMS again');
+      expect(fixture.cms.requests.length - requestsBefore).to.equal(1);
     });
 
     it('ignores errors of the CMS, malformed responses and client aborts', async () => {

@@ -91,7 +91,18 @@ describe('CMS client', () => {
         () => text(200, gzipSync(Buffer.alloc(30 * 1024 * 1024)), { 'content-encoding': 'gzip' }),
         { reason: 'too-large' },
       ],
-      ['gzip that is none', () => text(200, 'no gzip', { 'content-encoding': 'gzip' }), { reason: 'reset' }],
+      ['gzip that is none', () => text(200, 'no gzip', { 'content-encoding': 'gzip' }), { reason: 'not-json' }],
+      ['gzip of nothing', () => text(404, '', { 'content-encoding': 'gzip' }), { reason: 'not-json' }],
+      [
+        'a redirect of 100 MB',
+        () => respondWith((response) => endless(response, 100e6, 302, { location: '/y' })),
+        { reason: 'too-large' },
+      ],
+      [
+        'an error page of 100 MB',
+        () => respondWith((response) => endless(response, 100e6, 500)),
+        { reason: 'too-large' },
+      ],
     ];
     const respondWith = (respond: (response: ServerResponse) => void) => {
       fixture.cms.respond = (_request, response) => respond(response);
@@ -213,6 +224,11 @@ describe('CMS client', () => {
         expect(await failure('POST')).to.include({ reason: 'status', outcomeUnknown: false });
         expect(other.requests).to.deep.equal([]);
         expect(fixture.cms.requests.map(({ url }) => url)).to.not.include('/y');
+        fixture.cms.respond = (_request, response) => {
+          response.writeHead(302, { location: '/y', 'content-length': '1000' });
+          response.write('moved', () => response.destroy());
+        };
+        expect(await failure('POST')).to.include({ reason: 'reset', outcomeUnknown: true });
       } finally {
         await other.close();
       }

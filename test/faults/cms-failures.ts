@@ -28,8 +28,8 @@ const respondWith =
     sendText(response, status, body, headers);
 
 /** Sends `bytes` bytes of white space, as fast as the client reads. */
-export function endless(response: ServerResponse, bytes: number): void {
-  response.writeHead(200, { 'content-type': 'application/json' });
+export function endless(response: ServerResponse, bytes: number, status = 200, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
   const chunk = Buffer.alloc(64 * 1024, 32);
   let chunksLeft = Math.ceil(bytes / chunk.length);
   const more = () => {

@@ -147,8 +147,8 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'no part of a body is asked for': {
       function: 'isTransient',
-      code: 'return _1 === undefined;',
-      replacement: 'return true;',
+      code: '_1 === undefined && _2 !==',
+      replacement: 'code !==',
       title: 'within its body',
       test: 'test/faults/cms-client-load.test.ts',
     },
@@ -165,11 +165,10 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       test: 'test/faults/cms-faults.test.ts',
       title: 'that drips its body',
     },
-    'size of a response': {
-      function: 'readAtMost',
-      code: 'if (_1 > _2)',
-      replacement: 'if (false)',
-      title: '100 MB',
+    'size of a decompressed response': {
+      function: 'sendRequest',
+      code: ', maxSize: _1.maxBytes',
+      title: 'gzip bomb',
     },
     'a write with an unknown outcome is reported as such': {
       function: 'sendRequest',

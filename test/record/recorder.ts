@@ -102,7 +102,10 @@ function withoutBoundary(headers: Record<string, string>): Record<string, string
 }
 
 function headersOf(headers: unknown): Record<string, string> {
-  return typeof headers === 'object' && headers !== null && !Array.isArray(headers) ? { ...headers } : {};
+  // After a redirect: names and values in turn.
+  if (Array.isArray(headers))
+    return Object.fromEntries(headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1]]] : [])));
+  return typeof headers === 'object' && headers !== null ? { ...headers } : {};
 }
 
 function pickHeaders(headers: Record<string, string>, names: readonly string[]): Record<string, string> {
