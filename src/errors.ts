@@ -136,7 +136,7 @@ export class CmsUnavailable extends Error {
 export class CmsRedirected extends CmsUnavailable {
   /** Undefined without a valid absolute `Location`. */
   readonly target: URL | undefined;
-  /** Each redirect led to the same origin again. */
+  /** A redirect of a read within the origin: to where the request has been, or one too many. */
   readonly isLoop: boolean;
 
   constructor(message: string, target: URL | undefined, isLoop: boolean) {

@@ -53,7 +53,7 @@ export const LIMITS = {
     /** Requests with a body at the same time: each may take `bodyBytes` of memory. One network may have a tenth. */
     bodiesAtOnce: 200,
     /** A turn of the event loop may take this long: then cache misses and writes get 503 (load-shedding.ts). */
-    overloadMs: 60,
+    overloadMs: 100,
     /** For requests in flight on shutdown: less than the 30 s of Kubernetes and Docker. */
     drainMs: 25_000,
   },

@@ -47,8 +47,8 @@ const isRedirect = (status: number): boolean => status >= 300 && status < 400 &&
 /**
  * Sends a request and reads the whole response, whatever its status. If the signal aborts, throws by `abortError`.
  * @param onResponse called when a response begins, also a redirect, and a 5xx before a retry
- * @throws CmsUnavailable `refused` | `timeout` | `reset` | `not-json` | `too-large`; `outcomeUnknown` if a write may have
- *   been sent. CmsRedirected for a redirect of a write, to another origin, and in a circle
+ * @throws CmsUnavailable `refused` | `timeout` | `reset` | `not-json` | `too-large`; `outcomeUnknown` if a write may
+ *   have been sent. CmsRedirected for a redirect of a write, to another origin, and in a circle
  */
 export async function sendRequest(
   dispatcher: Dispatcher,
@@ -64,7 +64,7 @@ export async function sendRequest(
     interceptors.redirect({ maxRedirections: MAX_REDIRECTS }),
     interceptors.retry({ retry: retryPolicy(request, limits, progress), throwOnError: false }),
   ];
-  // From the connection outwards: `noteExchanges` sees each redirect and each retry. A retry begins with the first path.
+  // From the connection outwards: `noteExchanges` sees each redirect and each retry, which begins with the first path.
   const chain = [
     noteExchanges(progress, onResponse),
     ...(isWrite(method) ? [] : interceptorsOfReads),

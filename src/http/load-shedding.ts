@@ -1,7 +1,6 @@
 // Load shedding: rejects requests with 503 before any work is done, if accepting them would make all others wait.
 
 import type { IncomingMessage } from 'node:http';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Config } from '../config-schema.ts';
 import { overloaded } from '../interface/errors.ts';
 import type { ClientAddress } from './client-address.ts';
@@ -10,49 +9,35 @@ import type { Middleware } from './state.ts';
 
 export type LoadSheddingOptions = Pick<Config['limits'], 'overloadMs' | 'bodiesAtOnce'>;
 
-/** One turn never sheds so many requests: about what a page sends with its assets. */
+/**
+ * The first requests of a turn are never shed. A page with its assets sends about this many. A process that was
+ * suspended finds a long turn with few requests: these are answered.
+ */
 const NEVER_SHED = 16;
 
-/** Node's histogram of the turns of the event loop, in nanoseconds. */
-type Turns = Pick<ReturnType<typeof monitorEventLoopDelay>, 'count' | 'mean'>;
-
 /**
- * Returns a function that counts a request and tells whether the process is overloaded: the turn of the event loop
- * before this one took longer than `overloadMs`, and this one brings a crowd of requests again. A turn takes about a
- * millisecond under little load, and grows with the queue when more requests arrive than the process can answer.
+ * Returns a function that counts a request and tells whether the process is overloaded. The measure is one turn of the
+ * event loop, from its first request until all requests that had arrived are answered. A turn takes about a millisecond
+ * under little load, and grows with the queue when more requests arrive than the process can answer. Node's
+ * `monitorEventLoopDelay` also counts what ran before the first request, such as the sync (docs/decisions.md).
  */
-export function createOverloadCheck(overloadMs: number, turns: Turns = measureTurns()): () => boolean {
+export function createOverloadCheck(overloadMs: number, clockMs = () => performance.now()): () => boolean {
+  let turnStartMs: number | undefined;
   let requestsInTurn = 0;
-  let isOverloaded = false;
-  let [seenTurns, seenNs] = [0, 0];
 
-  /** Of the turns since the last call. The histogram only grows, because after a `reset` it misses a turn. */
-  function meanTurnMs(): number {
-    const newTurns = turns.count - seenTurns;
-    const newNs = turns.count * turns.mean - seenNs;
-    if (newTurns === 0) return 0;
-    seenTurns += newTurns;
-    seenNs += newNs;
-    return newNs / newTurns / 1e6;
-  }
-
-  return function countRequest() {
-    // Runs after every request that had arrived has been read.
-    if (requestsInTurn === 0)
-      setImmediate(() => {
-        requestsInTurn = 0;
-      });
+  return function isOverloaded() {
     requestsInTurn += 1;
-    if (requestsInTurn <= NEVER_SHED) return false;
-    if (requestsInTurn === NEVER_SHED + 1) isOverloaded = meanTurnMs() > overloadMs;
-    return isOverloaded;
+    if (turnStartMs === undefined) {
+      turnStartMs = clockMs();
+      requestsInTurn = 1;
+      // Runs after every request that had arrived has been read.
+      setImmediate(() => {
+        turnStartMs = undefined;
+      });
+      return false;
+    }
+    return requestsInTurn > NEVER_SHED && clockMs() - turnStartMs > overloadMs;
   };
-}
-
-function measureTurns(): Turns {
-  const histogram = monitorEventLoopDelay({ resolution: 20 });
-  histogram.enable();
-  return histogram;
 }
 
 /** Rejects under overload; and a body while `bodiesAtOnce` requests have one, or a tenth of them from its network. */
