@@ -85,14 +85,15 @@ async function saveTerm(
   const { permissions, cmsRecords } = request.services;
   await permissions.demand('manageTerms', kind, request.actor);
   if (kind === 'tag' && (raw.parent ?? null) !== null) throw tagHasNoParent();
-  writableMapping(request.services, kind, id);
+  const { writtenPathsByProperty } = writableMapping<TermKind>(request.services, kind, id);
   const fields: Partial<TermFields> = { ...byProperty };
   // As in the original, a category as its own parent is no error.
   if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
   if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');
   if (fields.name?.trim() === '') throw invalidParam('name', 'A name is required for this term.');
-  // The error names the parameter `name`. A CMS may refuse `title`: a mapping of Payload may have the name there.
-  const parametersAt = (field: string) => (field === 'name' || field === 'title' ? [{ name: 'name' }] : []);
+  // A mapping of Payload may have the name at `title`: what the CMS says of `title` is about the parameter `name`.
+  const namePaths = writtenPathsByProperty.get('name');
+  const parametersAt = (path: string) => (namePaths?.includes(path) ? [{ name: 'name' }] : []);
   return withApiErrors({ kind, id, parametersAt }, () =>
     id === undefined ? cmsRecords.create(kind, fields, request) : cmsRecords.update(kind, id, fields, request),
   );

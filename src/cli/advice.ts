@@ -29,6 +29,8 @@ const CMS_FACTS = {
     secret: 'application password',
     /** The CMS itself does not accept the caller. */
     isAccountError: ({ refusesAccess }: CmsRejected) => refusesAccess,
+    /** What is at the address, if the adapter knows that it is no API: waiting does not help. */
+    findingOf: (error: unknown) => (error instanceof NoRestApi ? error.finding : undefined),
     noApi: (url: string) =>
       `Open ${url} in a private browser window: it must show JSON that begins with the site's name. If nothing ` +
       'is there or the JSON ends early, the PHP error log of the site names the plugin to switch off. If a page is ' +
@@ -49,6 +51,7 @@ const CMS_FACTS = {
     exempt: '/api/',
     secret: 'API key',
     isAccountError: ({ kind }: CmsRejected) => kind === 'unauthenticated' || kind === 'unknown-scheme',
+    findingOf: () => undefined,
     noApi: (url: string) =>
       `Open ${url}. It must show JSON with "collections". Give the address of Payload, or that of its REST API if ` +
       'that is below a path (https://example.org/cms/api). If it does, the collection of accounts has another ' +
@@ -107,7 +110,7 @@ const NO_CONNECTION: readonly UnavailableReason[] = ['refused', 'timeout', 'rese
 export function siteError(error: unknown, url: string, hasAccount: boolean, cms: CmsName): unknown {
   if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) return error;
   const { title, api, apiPath, secret, isAccountError } = CMS_FACTS[cms];
-  const finding = error instanceof NoRestApi ? error.finding : undefined;
+  const finding = CMS_FACTS[cms].findingOf(error);
   const target = finding?.target ?? (error instanceof CmsRedirected ? error.target : undefined);
   const facts = { cms, url: finding?.url ?? `${url}/${api}`, target: target ? siteAddress(target, apiPath) : url };
   if (error instanceof CmsRejected && isAccountError(error)) {
@@ -117,13 +120,15 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, cms:
     return new ConfigError('the account (CALENDAR_UPSTREAM_USER)', hasAccount ? ofAccount : ofVisitor, advice);
   }
   const found = finding ? error.message : `${url} does not answer as a ${title} site: ${error.message}`;
-  return new ConfigError('the address (CALENDAR_UPSTREAM_URL)', found, SITE_ADVICE[problemOf(error)](facts));
+  const problem = finding?.reason ?? problemOf(error);
+  return new ConfigError('the address (CALENDAR_UPSTREAM_URL)', found, SITE_ADVICE[problem](facts));
 }
 
-/** The problem that an error of the CMS port shows, which is none of the account. */
+export const hasNoApi = (error: unknown, cms: CmsName): boolean => CMS_FACTS[cms].findingOf(error) !== undefined;
+
+/** The problem that an error of the CMS port shows, which is neither a finding nor one of the account. */
 function problemOf(error: CmsUnavailable | CmsRejected): SiteProblem {
-  if (error instanceof NoRestApi) return error.finding.reason;
-  // Not `NoRestApi`: GET found the API, and a rule of the web server redirects OPTIONS. The URL, '', is not used.
+  // GET found the API, and a rule of the web server redirects OPTIONS. The URL, '', is not used.
   if (error instanceof CmsRedirected) return findingOfError('', error)?.reason ?? 'no-api';
   const { status = 0 } = error;
   if (status === 401 || status === 403) return 'closed';

@@ -89,7 +89,7 @@ export async function readSamples(connection: SiteConnection, mapping: Mapping, 
   const kindMappings = Object.values(mapping.kinds) as KindMapping<Kind>[];
   const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
   for (const kindMapping of kindMappings) {
-    // The statuses of an event plugin. Payload has none: its mappings have no settings.
+    // The statuses of an event plugin of WordPress. Other CMSs have no such setting.
     const { statuses: ofPlugins = [] } = settingsOf(kindMapping);
     const statuses = [...ANY_STATUS, ...ofPlugins];
     const scope = credentials === undefined ? ({ view: 'public' } as const) : ({ view: 'editor', statuses } as const);

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { NO_CMS } from '../cms/none/none.ts';
-import { NoRestApi } from '../cms/wordpress/rest-api.ts';
 import { loadConfig, siteUrlOf } from '../config.ts';
 import type { Config } from '../config-schema.ts';
 import { CmsUnavailable, type ConfigError } from '../errors.ts';
@@ -13,7 +12,7 @@ import { loadMapping } from '../mapping/load.ts';
 import { createLog } from '../observability/log.ts';
 import type { Observe } from '../observability/observations.ts';
 import { VERSION } from '../version.ts';
-import { siteError } from './advice.ts';
+import { hasNoApi, siteError } from './advice.ts';
 import { readSite } from './open-site.ts';
 
 /** Runs until SIGINT or SIGTERM. Resolves with the exit code. @throws ConfigError if the gateway cannot start */
@@ -93,8 +92,8 @@ async function checkSite(config: Config, say: Say): Promise<void> {
     if (credentials) await cms.account({ credentials });
   } catch (error) {
     const problem = siteError(error, siteUrlOf(config), credentials !== undefined, mapping.cms);
-    // Waiting changes neither wrong credentials nor a server that is not a usable WordPress.
-    const mayRecover = error instanceof CmsUnavailable && !(error instanceof NoRestApi);
+    // Waiting changes neither wrong credentials nor a server without the API.
+    const mayRecover = error instanceof CmsUnavailable && !hasNoApi(error, mapping.cms);
     if (!mayRecover) throw problem;
     const reason = (problem as ConfigError).message.replace(/\s+/g, ' ');
     say('warn', `${reason} The gateway starts without a replica, answers 503 and keeps trying.`);

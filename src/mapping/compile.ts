@@ -83,7 +83,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     collection: collectionName(spec),
     storedAs,
     readOnly,
-    cmsSettings: spec.wordpress ?? {},
+    cmsSettings: spec[mapping.upstream] ?? {},
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
     paths: new Map(fields.flatMap(singlePath)),
@@ -96,7 +96,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     embedded: Object.fromEntries(fields.flatMap(({ name, embedded }) => (embedded ? [[name, embedded]] : []))),
     linkFields,
     ...readers,
-    ...createWriter(fields, writable, customFields, linkFields, readers.read),
+    ...createWriter(fields, writable, customFields, linkFields, readOne),
   } as KindMapping<Kind>;
 }
 

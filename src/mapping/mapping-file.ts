@@ -62,7 +62,10 @@ export interface OccurrenceWindow {
   futureDays?: number;
 }
 
-export interface KindSpec {
+/** What the mapping says for one adapter alone: `wordpress` (src/cms/wordpress/record-form.ts). */
+type CmsSettings = { [K in CmsName]?: Readonly<Record<string, unknown>> };
+
+export interface KindSpec extends CmsSettings {
   posts?: string;
   terms?: string;
   collection?: string;
@@ -71,8 +74,6 @@ export interface KindSpec {
   occurrences?: OccurrenceWindow;
   fields?: Record<string, string | FieldSpec>;
   custom_fields?: Record<string, string | CustomFieldSpec>;
-  /** For the adapter alone (src/cms/wordpress/record-form.ts). */
-  wordpress?: Readonly<Record<string, unknown>>;
 }
 
 export const collectionName = ({ posts, terms, collection }: KindSpec): string => posts ?? terms ?? collection ?? '';

@@ -216,9 +216,14 @@ export class Sync {
     return refreshLinkTables(this.#context);
   }
 
+  /** The pause before the next poll and the turn to poll both follow from it: it is asked at each of them. */
+  #intervalMs(): number {
+    return this.#options.intervalMs;
+  }
+
   #pauseMs(durationMs: number): number {
     if (this.state().failures > 0) return pollRetryDelayMs(this.state());
-    return Math.max(0, this.#options.intervalMs * PERIOD_FRACTION - durationMs);
+    return Math.max(0, this.#intervalMs() * PERIOD_FRACTION - durationMs);
   }
 
   /**
@@ -229,7 +234,7 @@ export class Sync {
     const { tally, clockMs, signal, visitorCredentials, observe } = this.#context;
     const { takesTurn = async () => true } = this.#options;
     // A replica that may be outdated, or is not complete, is always polled for.
-    const isDue = isRequested || this.state().phase !== 'live' || (await takesTurn(this.#options.intervalMs));
+    const isDue = isRequested || this.state().phase !== 'live' || (await takesTurn(this.#intervalMs()));
     const startedMs = clockMs();
     const { requests } = tally;
     let isCurrent = false;

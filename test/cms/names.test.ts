@@ -10,8 +10,8 @@ const ROOT = join(import.meta.dirname, '../..');
 /** With a row, a branch or a word for each CMS: `grep -ni payload FILE` shows that of Payload. */
 const PLACES = `
   src/observability/log.ts src/config-schema.ts src/cli/commands.ts src/cli/init/options.ts
-  src/cli/init/init.ts src/cli/check/reads.ts src/cli/open-site.ts src/gateway.ts src/cms/port.ts
-  src/mapping/mapping-file.ts src/mapping/mapping.schema.json
+  src/cli/init/init.ts src/cli/check/reads.ts src/cli/check/trials.ts src/cli/open-site.ts src/gateway.ts
+  src/cms/port.ts src/mapping/mapping-file.ts src/mapping/mapping.schema.json
   package.json deploy/Dockerfile .gitignore .ci/run CHANGELOG.md README.md CONTRIBUTING.md test/README.md
   sandbox/README.md docs/setup.md docs/mapping.md docs/scaling.md docs/operations.md
   docs/configuration.md docs/differences.md docs/api.md examples/README.md
@@ -28,6 +28,8 @@ const PLACES = `
 const ownFiles = (cms: string): string[] => [
   ...[`src/cms/${cms}/${cms}.ts`, `src/cli/check/${cms}.ts`, `mappings/${cms}.json`, `examples/${cms}`],
   ...[`sandbox/${cms}`, `sandbox/${cms}-site.ts`, `test/cms/${cms}`, `test/${cms}`, `test/cli/fake-${cms}.ts`],
+  ...[`test/cli/${cms}-problems.test.ts`, `test/cli/init/${cms}.test.ts`, `test/cli/check/${cms}-advice.test.ts`],
+  ...[`test/examples/${cms}-webhooks.test.ts`, `test/${cms}/.mocharc.json`, `test/fixtures/contract-${cms}.json`],
 ];
 
 // WordPress, the first one, is meant where no name is said.
