@@ -92,8 +92,7 @@ async function saveTerm(
   if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');
   if (fields.name?.trim() === '') throw invalidParam('name', 'A name is required for this term.');
   // A mapping of Payload may have the name at `title`: what the CMS says of `title` is about the parameter `name`.
-  const namePaths = writtenPathsByProperty.get('name');
-  const parametersAt = (path: string) => (namePaths?.includes(path) ? [{ name: 'name' }] : []);
+  const parametersAt = (path: string) => (writtenPathsByProperty.get('name')?.includes(path) ? [{ name: 'name' }] : []);
   return withApiErrors({ kind, id, parametersAt }, () =>
     id === undefined ? cmsRecords.create(kind, fields, request) : cmsRecords.update(kind, id, fields, request),
   );

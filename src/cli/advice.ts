@@ -1,7 +1,7 @@
 // What the commands advise: how this program is started, and what to do about each problem of a site that is unusable.
 
 import { findingOfError, type NoApiReason, NoRestApi } from '../cms/wordpress/rest-api.ts';
-import { CmsRedirected, CmsRejected, CmsUnavailable, ConfigError, type UnavailableReason } from '../errors.ts';
+import { CmsRedirected, CmsRejected, CmsUnavailable, ConfigError } from '../errors.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 
@@ -16,7 +16,7 @@ export const programName = (env: NodeJS.ProcessEnv = process.env): string =>
   COMMAND_BY_SCRIPT[env.npm_lifecycle_event ?? ''] ?? 'calendar-gateway';
 
 /** What the advice about a site says of its CMS. One without a row here does not compile. */
-const CMS_FACTS = {
+export const CMS_FACTS = {
   wordpress: {
     title: 'WordPress',
     /** What the gateway asks first, below the address of the site. */
@@ -62,7 +62,6 @@ const CMS_FACTS = {
   },
 } satisfies Record<CmsName, object>;
 
-/** Problems of the connection, of the answers, and of the account. */
 export type SiteProblem = NoApiReason | 'no-answer' | 'login-required' | 'wrong-account';
 
 interface Facts {
@@ -101,8 +100,6 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
   'wrong-account': ({ cms }) => CMS_FACTS[cms].wrongAccount,
 };
 
-const NO_CONNECTION: readonly UnavailableReason[] = ['refused', 'timeout', 'reset'];
-
 /**
  * The error that ends a command because it cannot use the site at `url`; other errors are returned as they are.
  * @param hasAccount a service account is given
@@ -124,15 +121,13 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, cms:
   return new ConfigError('the address (CALENDAR_UPSTREAM_URL)', found, SITE_ADVICE[problem](facts));
 }
 
-export const hasNoApi = (error: unknown, cms: CmsName): boolean => CMS_FACTS[cms].findingOf(error) !== undefined;
-
 /** The problem that an error of the CMS port shows, which is neither a finding nor one of the account. */
 function problemOf(error: CmsUnavailable | CmsRejected): SiteProblem {
   // GET found the API, and a rule of the web server redirects OPTIONS. The URL, '', is not used.
   if (error instanceof CmsRedirected) return findingOfError('', error)?.reason ?? 'no-api';
   const { status = 0 } = error;
   if (status === 401 || status === 403) return 'closed';
-  const hasNoConnection = error instanceof CmsUnavailable && NO_CONNECTION.includes(error.reason);
+  const hasNoConnection = error instanceof CmsUnavailable && ['refused', 'timeout', 'reset'].includes(error.reason);
   return hasNoConnection || status === 429 || status >= 500 ? 'no-answer' : 'no-api';
 }
 

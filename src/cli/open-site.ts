@@ -90,8 +90,7 @@ export async function readSamples(connection: SiteConnection, mapping: Mapping, 
   const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
   for (const kindMapping of kindMappings) {
     // The statuses of an event plugin of WordPress. Other CMSs have no such setting.
-    const { statuses: ofPlugins = [] } = settingsOf(kindMapping);
-    const statuses = [...ANY_STATUS, ...ofPlugins];
+    const statuses = [...ANY_STATUS, ...(settingsOf(kindMapping).statuses ?? [])];
     const scope = credentials === undefined ? ({ view: 'public' } as const) : ({ view: 'editor', statuses } as const);
     const limit = kindMapping.kind === 'event' ? SAMPLE_SIZE : MAX_LINKED_RECORDS;
     const page = cms.list(kindMapping, { ...scope, limit, detail: 'mapped' }, { credentials });

@@ -12,7 +12,7 @@ import { loadMapping } from '../mapping/load.ts';
 import { createLog } from '../observability/log.ts';
 import type { Observe } from '../observability/observations.ts';
 import { VERSION } from '../version.ts';
-import { hasNoApi, siteError } from './advice.ts';
+import { CMS_FACTS, siteError } from './advice.ts';
 import { readSite } from './open-site.ts';
 
 /** Runs until SIGINT or SIGTERM. Resolves with the exit code. @throws ConfigError if the gateway cannot start */
@@ -93,7 +93,7 @@ async function checkSite(config: Config, say: Say): Promise<void> {
   } catch (error) {
     const problem = siteError(error, siteUrlOf(config), credentials !== undefined, mapping.cms);
     // Waiting changes neither wrong credentials nor a server without the API.
-    const mayRecover = error instanceof CmsUnavailable && !hasNoApi(error, mapping.cms);
+    const mayRecover = error instanceof CmsUnavailable && !CMS_FACTS[mapping.cms].findingOf(error);
     if (!mayRecover) throw problem;
     const reason = (problem as ConfigError).message.replace(/\s+/g, ' ');
     say('warn', `${reason} The gateway starts without a replica, answers 503 and keeps trying.`);

@@ -108,7 +108,7 @@ export const isCoreField = (property: string): boolean => property in WORDPRESS_
 
 const withoutRepeats = (paths: readonly (string | undefined)[]): string => [...new Set(paths)].join(',');
 
-/** A blank `excerpt.raw` tells a generated excerpt (`completePost`). No code reads the type or the other texts. */
+/** A blank `excerpt.raw` tells a generated excerpt (`completePost`). The type and other texts: for recordings alone. */
 const POST_PATHS = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
 /** What searches look at. */
 const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'];

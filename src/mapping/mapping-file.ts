@@ -62,10 +62,8 @@ export interface OccurrenceWindow {
   futureDays?: number;
 }
 
-/** What the mapping says for one adapter alone: `wordpress` (src/cms/wordpress/record-form.ts). */
-type CmsSettings = { [K in CmsName]?: Readonly<Record<string, unknown>> };
-
-export interface KindSpec extends CmsSettings {
+/** The key of a CMS is for its adapter alone: `wordpress` (src/cms/wordpress/record-form.ts). */
+export interface KindSpec extends Partial<Record<CmsName, Readonly<Record<string, unknown>>>> {
   posts?: string;
   terms?: string;
   collection?: string;

@@ -196,7 +196,6 @@ export class Sync {
     return true;
   }
 
-  /** As `assertHasFields` of cms-reader.ts. */
   assertHasFields(kind: Kind, record: CmsRecord, isWritten = false): void {
     assertHasFields(this.#context, kind, record, isWritten);
   }
@@ -216,10 +215,8 @@ export class Sync {
     return refreshLinkTables(this.#context);
   }
 
-  /** The pause before the next poll and the turn to poll both follow from it: it is asked at each of them. */
-  #intervalMs(): number {
-    return this.#options.intervalMs;
-  }
+  /** The pause after each poll, and the turn before each, follow from it. */
+  readonly #intervalMs = (): number => this.#options.intervalMs;
 
   #pauseMs(durationMs: number): number {
     if (this.state().failures > 0) return pollRetryDelayMs(this.state());
