@@ -26,8 +26,8 @@ const LISTED_PROPERTIES =
 
 /**
  * Parameters of lists that are no arguments of tools: they shape a response (`order`), bring a copy up to date
- * (`modified_after`), or say less well what another says (`starts_after`: `start_date`). A filter by ids of accounts
- * would belong here too. Other filters are arguments.
+ * (`modified_after`), or say less well what another says (`starts_after`: `start_date`). So would ids of accounts be:
+ * nobody asks an assistant for them. Other filters are arguments.
  */
 const OMITTED: ReadonlySet<string> = new Set(
   `strict_dates end_date starts_after ends_before ends_after order orderby fields include exclude slug post post_parent
