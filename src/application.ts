@@ -30,7 +30,7 @@ interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping
   unpublishedRecords?: UnpublishedRecordsCache | undefined;
   serviceCredentials: Credentials;
   nowMs?: () => number;
-  /** Monotonic clocks: of cached logins; of lookups of unknown ids and attempts at passwords. */
+  /** Monotonic. `cachesMs`: of cached logins. `attemptsMs`: of lookups of unknown ids and attempts at passwords. */
   clocks?: { cachesMs: () => number; attemptsMs: () => number } | undefined;
   /** Of several gateways: the counters of limits and idempotency keys that all share. */
   sharedCounters?: SharedCounters | undefined;

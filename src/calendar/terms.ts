@@ -108,7 +108,7 @@ export const terms = (kind: TermKind) => ({
   /** Only the terms of one event depend on what the actor may see: the event may be a draft. */
   list(input: Input, request: ApiRequest): Promise<ApiResponse> {
     const isOfEvent = input.values.event !== undefined || input.values.post !== undefined;
-    return listResponse({ kind, others: isOfEvent ? ['event'] : [] }, input, request, ({ visible }) =>
+    return listResponse({ kind, usedKinds: isOfEvent ? ['event'] : [] }, input, request, ({ visible }) =>
       findPage(kind, input, request.services, visible),
     );
   },
