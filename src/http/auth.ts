@@ -86,8 +86,7 @@ export class Authenticator {
     const result = await (known ?? this.#remember(hash, this.#check(authorization, login, user, address)));
     if (result.kind === 'accepted') return { credentials: authorization, account: result.account };
     if (result.kind === 'rejected') throw result.error;
-    const isAnonymous = result.kind === 'ignored' || (result.reason === 'ignored' && isRead);
-    if (!isAnonymous) throw tooManyLogins(result.retryAfterS);
+    if (result.kind === 'limited' && (result.reason === 'failed' || !isRead)) throw tooManyLogins(result.retryAfterS);
     return anonymousActor({ nonce, address });
   }
 
