@@ -127,9 +127,7 @@ function* responseSteps(listPage: ListPage, request: ApiRequest): Steps<ApiRespo
   };
 }
 
-interface RequestedPage extends PageWindow {
-  number: number;
-}
+type RequestedPage = PageWindow & { number: number };
 
 export type PageSizes = Pick<Config['lists'], 'perPage' | 'maxPerPage'>;
 

@@ -144,9 +144,8 @@ function checkVisibilityFields({ fields = {} }: KindSpec): void {
 function checkReferencePaths(fields: readonly CompiledField[]): void {
   const references = fields.filter(({ field, embedded }) => ['id', 'ids'].includes(field.type) && !embedded);
   for (const reference of references) {
-    // `{ "value": 3 }`: the same image for each record.
-    const isFixed = reference.accessor.selectedPaths.length === 0;
-    if (!isFixed) assertOnePath(reference);
+    // `{ "value": 3 }`, the same image for each record, has no path.
+    if (reference.accessor.selectedPaths.length > 0) assertOnePath(reference);
   }
 }
 

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { CMS_RULES } from '../../src/mapping/cms-rules.ts';
+import schema from '../../src/mapping/mapping.schema.json' with { type: 'json' };
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -39,6 +40,13 @@ for (const cms of Object.keys(CMS_RULES).filter((name) => name !== 'wordpress'))
       it(`is named in ${file}`, () => {
         expect(readFileSync(join(ROOT, file), 'utf8').toLowerCase()).to.include(cms);
       });
+
+    it('has its place in the schema of mappings', () => {
+      const { properties, allOf } = schema;
+      expect(properties.upstream.enum).to.include(cms);
+      expect(properties).to.have.property(cms);
+      expect(allOf.map((rule) => rule.if.properties.upstream.const)).to.include(cms);
+    });
 
     for (const path of ownFiles(cms))
       it(`has ${path}`, () => {
