@@ -26,11 +26,11 @@ import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency
 
 interface ApplicationOptions extends Pick<Services, 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers'> {
   config: Config;
-  /** On a reload: the old application's. It numbers callers' databases: another one would attach `caller3` again. */
+  /** On a reload, that of the old application: a second one would attach a database `caller3` again. */
   unpublishedRecords?: UnpublishedRecordsCache | undefined;
   serviceCredentials: Credentials;
   nowMs?: () => number;
-  /** Monotonic clocks: of cached logins; of lookups of unknown ids and attempts at passwords. */
+  /** Monotonic. `cachesMs`: of cached logins. `attemptsMs`: of lookups of unknown ids and attempts at passwords. */
   clocks?: { cachesMs: () => number; attemptsMs: () => number } | undefined;
   /** Of several gateways: the counters of limits and idempotency keys that all share. */
   sharedCounters?: SharedCounters | undefined;

@@ -36,12 +36,12 @@ export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
 export const isCorruption = (error: unknown): boolean => CORRUPTION.includes(sqliteCode(error));
 
 /** Converts SQLite's errors to `ReplicaError`. Errors of other kinds are returned as they are. */
-export function toReplicaError(error: unknown): unknown {
+export function toReplicaError(error: unknown, file = ''): unknown {
   if (!(error instanceof Error) || error instanceof ReplicaError) return error;
-  if (isCorruption(error)) return new ReplicaError('damaged', error.message, error);
-  if (UNWRITABLE.includes(sqliteCode(error))) return new ReplicaError('unwritable', error.message, error);
+  if (isCorruption(error)) return new ReplicaError('damaged', file + error.message, error);
+  if (UNWRITABLE.includes(sqliteCode(error))) return new ReplicaError('unwritable', file + error.message, error);
   const isClosed = 'code' in error && error.code === 'ERR_INVALID_STATE';
-  return isClosed ? new ReplicaError('closed', 'the replica is being replaced', error) : error;
+  return isClosed ? new ReplicaError('closed', file + error.message, error) : error;
 }
 
 /** The value of a PRAGMA of SQLite, such as `user_version`, a number; of `quick_check` a text. */

@@ -82,8 +82,7 @@ export function openCms(
   const onFirstId = idMapFile === undefined ? warnOfLostIds : undefined;
   // No id map in a cluster: each gateway would give a record another number.
   const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, onFirstId) : undefined;
-  const { file, kinds } = mapping;
-  const cms = createPayload({ ...client, idMap, specs: Object.values(kinds), site: file.payload });
+  const cms = createPayload({ ...client, idMap, specs: Object.values(mapping.kinds), site: mapping.file.payload });
   const serviceCredentials = user === undefined ? undefined : apiKeyLogin(user, password!);
   return { cms, serviceCredentials, idMapId: idMap?.mapId };
 }

@@ -64,8 +64,8 @@ export class CmsRecords {
   }
 
   /**
-   * Starts the sync's fetch of the published records that the replica lacks. Only a caller whose response is made from
-   * the replica awaits the promise, so it never rejects. But `getRecord` throws at once if the replica is damaged.
+   * Starts the sync's fetch of the published records that the replica lacks. Nobody has to await the promise: it never
+   * rejects. The call itself throws if the replica is damaged, which makes the request a 503.
    */
   #fetchUnknown(kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<unknown> {
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');

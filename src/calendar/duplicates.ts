@@ -69,7 +69,16 @@ function findSame(
   return undefined;
 }
 
-/** Whether the record differs from `fields`, what a new one would get, in a field besides its title that was sent. */
+/**
+ * Whether the record differs from `fields`, what a new one would get, in a sent field besides its title. Of statuses:
+ *
+ *   sent                                the record has       differs
+ *   nothing, or the mapping has none    any                  no
+ *   trash                               any                  yes: no record in the trash is used again
+ *   publish, by a contributor           pending              no: `fields` has `pending`
+ *   publish, of a day to come           future               no: so the CMS stores it
+ *   any other                           another one          yes
+ */
 function differs(services: Services, record: LinkedRecord, sent: Fields, fields: Fields): boolean {
   // A new record would not have what the mapping cannot write either.
   const writable: ReadonlySet<string> = writableMapping(services, record.kind).writable;
@@ -86,11 +95,8 @@ function differs(services: Services, record: LinkedRecord, sent: Fields, fields:
     fields.date ?? (fields.dateUtc && utcToWall(String(fields.dateUtc), zoneOrUtc(services.site().timezone)));
   if (date !== undefined && writable.has('date') && date !== record.date) return true;
   if (sent.status === undefined || !writable.has('status')) return false;
-  // No record in the trash is used again.
   if (sent.status === 'trash') return true;
-  // When a contributor sends `publish`, `fields` has `pending`.
   const isSameStatus = [sent.status, fields.status].includes(record.status);
-  // The CMS stores `future` for what is published on a day to come.
   const isScheduled = date !== undefined && fields.status === 'publish' && record.status === 'future';
   return !isSameStatus && !isScheduled;
 }

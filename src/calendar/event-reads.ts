@@ -32,7 +32,7 @@ export const eventList = (
   build?: (page: ListPage, request: ApiRequest) => Steps<ApiResponse>,
 ): Promise<ApiResponse> =>
   listResponse(
-    { kind: 'event', others: ['venue', 'organizer'] },
+    { kind: 'event', usedKinds: ['venue', 'organizer'] },
     input,
     request,
     (access) => findEvents(input, request.services, access, pageSizes),

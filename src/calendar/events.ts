@@ -237,9 +237,9 @@ async function prepareTerms(kind: TermKind, items: unknown[], request: ApiReques
       if (existing.has(term)) targets.push(term);
       continue;
     }
-    // `create` looks again: an earlier item may have created the term by then, under another spelling of its name.
-    const create = async () => siteTerm(services, kind, term) ?? createTerm(kind, term, request);
-    targets.push(siteTerm(services, kind, term) ?? create);
+    // It looks again: an earlier item may have created the term by then, under another spelling of its name.
+    const createOrReuse = async () => siteTerm(services, kind, term) ?? createTerm(kind, term, request);
+    targets.push(siteTerm(services, kind, term) ?? createOrReuse);
   }
   return targets;
 }
@@ -273,8 +273,8 @@ async function prepareLinkedTargets(kind: LinkedKind, items: unknown[], request:
       continue;
     }
     await soloTurn();
-    const create = await withLinkedErrors(kind, () => prepareLinked(kind, parseInline(kind, data), request));
-    targets.push(async () => (await withLinkedErrors(kind, create)).id);
+    const createOrReuse = await withLinkedErrors(kind, () => prepareLinked(kind, parseInline(kind, data), request));
+    targets.push(async () => (await withLinkedErrors(kind, createOrReuse)).id);
   }
   return targets;
 }

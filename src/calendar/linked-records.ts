@@ -21,7 +21,7 @@ import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, t
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
 export const linkedRecords = (kind: LinkedKind) => ({
   list: (input: Input, request: ApiRequest): Promise<ApiResponse> =>
-    listResponse({ kind, others: ['event'] }, input, request, (access) =>
+    listResponse({ kind, usedKinds: ['event'] }, input, request, (access) =>
       findPage(kind, input, request.services, access),
     ),
 

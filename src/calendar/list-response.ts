@@ -33,15 +33,15 @@ export function assertServable({ sync }: Pick<Services, 'sync'>): void {
   if (!sync.state().complete) throw notReady(sync.status().percent);
 }
 
-/** The kind of a list, and the other posts that its filters and its response use. */
+/** The kind of a list, and the other kinds of posts that its filters and its response use. */
 interface ListedKinds {
   kind: Kind;
-  others: readonly PostKind[];
+  usedKinds: readonly PostKind[];
 }
 
 /** Runs `use` with what a list may show to the actor. For staff it first reads unpublished records from the CMS. */
 async function withAccess<T>(
-  { kind, others }: ListedKinds,
+  { kind, usedKinds }: ListedKinds,
   input: Input,
   request: ApiRequest,
   use: (access: ListAccess) => Promise<T>,
@@ -49,7 +49,7 @@ async function withAccess<T>(
   const { services } = request;
   const { replica, unpublishedRecords } = services;
   assertServable(services);
-  const scopes = await unpublishedScopes(services, isPostKind(kind) ? [kind, ...others] : others, request);
+  const scopes = await unpublishedScopes(services, isPostKind(kind) ? [kind, ...usedKinds] : usedKinds, request);
   // Terms have no status, and all of them are public.
   const isStaff = isPostKind(kind) && scopes[kind] !== undefined;
   const sent = input.values.status as string[] | undefined;
@@ -127,9 +127,7 @@ function* responseSteps(listPage: ListPage, request: ApiRequest): Steps<ApiRespo
   };
 }
 
-interface RequestedPage extends PageWindow {
-  number: number;
-}
+type RequestedPage = PageWindow & { number: number };
 
 export type PageSizes = Pick<Config['lists'], 'perPage' | 'maxPerPage'>;
 

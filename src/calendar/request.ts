@@ -169,8 +169,8 @@ export class Permissions {
 /** The images that a request names: validation fetches them, the write uses them. Throws `CmsUnavailable`. */
 export interface RequestImages {
   /**
-   * Whether the value is the id or the URL of an image that the actor may use. Downloads a foreign URL, for an actor
-   * who may upload, and keeps the image until `release`.
+   * Whether the actor may use the image: by its id if they see it, by a URL (also one of the site) only if they may
+   * upload. Downloads the image of a foreign URL, and keeps it until `release`.
    */
   fetchIfUsable(value: string | number): Promise<boolean>;
   /** The id in the CMS; 0 for `''`. Uploads what was downloaded. Throws 400 if the CMS refuses it. */

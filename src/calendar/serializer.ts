@@ -178,7 +178,7 @@ function unprotectedRecords<K extends LinkedKind>(kind: K, ids: number[], audien
  * Omits empty values. Of a venue in Bonn without a phone:
  *
  *   open         venue: 'Hall', city: 'Bonn'
- *   protected    venue: [], city: ''            as in the original: a blank property tells that there is a value
+ *   protected    venue: [], city: ''            as in the original: a blank tells that there is one; slug stays
  */
 function linkedJson(record: LinkedRecord, audience: Audience, options: SerializeOptions): JsonObject {
   const image = imageOf(record, audience);
@@ -233,7 +233,7 @@ function termUrls(term: TermRecord, { baseUrl }: Audience): JsonObject {
   };
 }
 
-/** A category or tag as a resource, unlike one in an event. */
+/** A category or tag as a resource. As in an event, the properties are in the original's order. */
 export function serializeTerm(record: TermRecord, audience: Audience): JsonObject {
   const { description, ...others } = copiedValues(record, false);
   return {

@@ -85,14 +85,14 @@ async function saveTerm(
   const { permissions, cmsRecords } = request.services;
   await permissions.demand('manageTerms', kind, request.actor);
   if (kind === 'tag' && (raw.parent ?? null) !== null) throw tagHasNoParent();
-  writableMapping(request.services, kind, id);
+  const { writtenPathsByProperty } = writableMapping<TermKind>(request.services, kind, id);
   const fields: Partial<TermFields> = { ...byProperty };
   // As in the original, a category as its own parent is no error.
   if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
   if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');
   if (fields.name?.trim() === '') throw invalidParam('name', 'A name is required for this term.');
-  // The error names the parameter `name`. A CMS may refuse `title`: a mapping of Payload may have the name there.
-  const parametersAt = (field: string) => (field === 'name' || field === 'title' ? [{ name: 'name' }] : []);
+  // A mapping of Payload may have the name at `title`: what the CMS says of `title` is about the parameter `name`.
+  const parametersAt = (path: string) => (writtenPathsByProperty.get('name')?.includes(path) ? [{ name: 'name' }] : []);
   return withApiErrors({ kind, id, parametersAt }, () =>
     id === undefined ? cmsRecords.create(kind, fields, request) : cmsRecords.update(kind, id, fields, request),
   );
@@ -108,7 +108,7 @@ export const terms = (kind: TermKind) => ({
   /** Only the terms of one event depend on what the actor may see: the event may be a draft. */
   list(input: Input, request: ApiRequest): Promise<ApiResponse> {
     const isOfEvent = input.values.event !== undefined || input.values.post !== undefined;
-    return listResponse({ kind, others: isOfEvent ? ['event'] : [] }, input, request, ({ visible }) =>
+    return listResponse({ kind, usedKinds: isOfEvent ? ['event'] : [] }, input, request, ({ visible }) =>
       findPage(kind, input, request.services, visible),
     );
   },

@@ -1,7 +1,7 @@
 // What the commands advise: how this program is started, and what to do about each problem of a site that is unusable.
 
 import { findingOfError, type NoApiReason, NoRestApi } from '../cms/wordpress/rest-api.ts';
-import { CmsRedirected, CmsRejected, CmsUnavailable, ConfigError, type UnavailableReason } from '../errors.ts';
+import { CmsRedirected, CmsRejected, CmsUnavailable, ConfigError } from '../errors.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 
@@ -16,7 +16,7 @@ export const programName = (env: NodeJS.ProcessEnv = process.env): string =>
   COMMAND_BY_SCRIPT[env.npm_lifecycle_event ?? ''] ?? 'calendar-gateway';
 
 /** What the advice about a site says of its CMS. One without a row here does not compile. */
-const CMS_FACTS = {
+export const CMS_FACTS = {
   wordpress: {
     title: 'WordPress',
     /** What the gateway asks first, below the address of the site. */
@@ -29,6 +29,8 @@ const CMS_FACTS = {
     secret: 'application password',
     /** The CMS itself does not accept the caller. */
     isAccountError: ({ refusesAccess }: CmsRejected) => refusesAccess,
+    /** What is at the address, if the adapter knows that it is no API: waiting does not help. */
+    findingOf: (error: unknown) => (error instanceof NoRestApi ? error.finding : undefined),
     noApi: (url: string) =>
       `Open ${url} in a private browser window: it must show JSON that begins with the site's name. If nothing ` +
       'is there or the JSON ends early, the PHP error log of the site names the plugin to switch off. If a page is ' +
@@ -49,6 +51,7 @@ const CMS_FACTS = {
     exempt: '/api/',
     secret: 'API key',
     isAccountError: ({ kind }: CmsRejected) => kind === 'unauthenticated' || kind === 'unknown-scheme',
+    findingOf: () => undefined,
     noApi: (url: string) =>
       `Open ${url}. It must show JSON with "collections". Give the address of Payload, or that of its REST API if ` +
       'that is below a path (https://example.org/cms/api). If it does, the collection of accounts has another ' +
@@ -59,7 +62,6 @@ const CMS_FACTS = {
   },
 } satisfies Record<CmsName, object>;
 
-/** Problems of the connection, of the answers, and of the account. */
 export type SiteProblem = NoApiReason | 'no-answer' | 'login-required' | 'wrong-account';
 
 interface Facts {
@@ -98,8 +100,6 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
   'wrong-account': ({ cms }) => CMS_FACTS[cms].wrongAccount,
 };
 
-const NO_CONNECTION: readonly UnavailableReason[] = ['refused', 'timeout', 'reset'];
-
 /**
  * The error that ends a command because it cannot use the site at `url`; other errors are returned as they are.
  * @param hasAccount a service account is given
@@ -107,7 +107,7 @@ const NO_CONNECTION: readonly UnavailableReason[] = ['refused', 'timeout', 'rese
 export function siteError(error: unknown, url: string, hasAccount: boolean, cms: CmsName): unknown {
   if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) return error;
   const { title, api, apiPath, secret, isAccountError } = CMS_FACTS[cms];
-  const finding = error instanceof NoRestApi ? error.finding : undefined;
+  const finding = CMS_FACTS[cms].findingOf(error);
   const target = finding?.target ?? (error instanceof CmsRedirected ? error.target : undefined);
   const facts = { cms, url: finding?.url ?? `${url}/${api}`, target: target ? siteAddress(target, apiPath) : url };
   if (error instanceof CmsRejected && isAccountError(error)) {
@@ -117,17 +117,19 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, cms:
     return new ConfigError('the account (CALENDAR_UPSTREAM_USER)', hasAccount ? ofAccount : ofVisitor, advice);
   }
   const found = finding ? error.message : `${url} does not answer as a ${title} site: ${error.message}`;
-  return new ConfigError('the address (CALENDAR_UPSTREAM_URL)', found, SITE_ADVICE[problemOf(error)](facts));
+  const advice = SITE_ADVICE[problemOf(error, cms)](facts);
+  return new ConfigError('the address (CALENDAR_UPSTREAM_URL)', found, advice);
 }
 
 /** The problem that an error of the CMS port shows, which is none of the account. */
-export function problemOf(error: CmsUnavailable | CmsRejected): SiteProblem {
-  if (error instanceof NoRestApi) return error.finding.reason;
-  // Not `NoRestApi`: GET found the API, and a rule of the web server redirects OPTIONS. The URL, '', is not used.
+export function problemOf(error: CmsUnavailable | CmsRejected, cms: CmsName): SiteProblem {
+  const finding = CMS_FACTS[cms].findingOf(error);
+  if (finding) return finding.reason;
+  // GET found the API, and a rule of the web server redirects OPTIONS. The URL, '', is not used.
   if (error instanceof CmsRedirected) return findingOfError('', error)?.reason ?? 'no-api';
   const { status = 0 } = error;
   if (status === 401 || status === 403) return 'closed';
-  const hasNoConnection = error instanceof CmsUnavailable && NO_CONNECTION.includes(error.reason);
+  const hasNoConnection = error instanceof CmsUnavailable && ['refused', 'timeout', 'reset'].includes(error.reason);
   return hasNoConnection || status === 429 || status >= 500 ? 'no-answer' : 'no-api';
 }
 

@@ -89,9 +89,8 @@ export async function readSamples(connection: SiteConnection, mapping: Mapping, 
   const kindMappings = Object.values(mapping.kinds) as KindMapping<Kind>[];
   const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
   for (const kindMapping of kindMappings) {
-    // The statuses of an event plugin. Payload has none: its mappings have no settings.
-    const { statuses: ofPlugins = [] } = settingsOf(kindMapping);
-    const statuses = [...ANY_STATUS, ...ofPlugins];
+    // The statuses of an event plugin of WordPress. Other CMSs have no such setting.
+    const statuses = [...ANY_STATUS, ...(settingsOf(kindMapping).statuses ?? [])];
     const scope = credentials === undefined ? ({ view: 'public' } as const) : ({ view: 'editor', statuses } as const);
     const limit = kindMapping.kind === 'event' ? SAMPLE_SIZE : MAX_LINKED_RECORDS;
     const page = cms.list(kindMapping, { ...scope, limit, detail: 'mapped' }, { credentials });

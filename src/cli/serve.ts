@@ -93,7 +93,7 @@ async function checkSite(config: Config, say: Say): Promise<void> {
   } catch (error) {
     const problem = siteError(error, siteUrlOf(config), credentials !== undefined, mapping.cms);
     // Waiting changes neither wrong credentials nor the address of another program.
-    const mayRecover = error instanceof CmsUnavailable && problemOf(error) === 'no-answer';
+    const mayRecover = error instanceof CmsUnavailable && problemOf(error, mapping.cms) === 'no-answer';
     if (!mayRecover) throw problem;
     const reason = (problem as ConfigError).message.replace(/\s+/g, ' ');
     say('warn', `${reason} The gateway starts without a replica, answers 503 and keeps trying.`);

@@ -84,7 +84,7 @@ function convertingErrors<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw toReplicaError(error);
+    throw toReplicaError(error, 'the id map: ');
   }
 }
 

@@ -86,16 +86,16 @@ export class Authenticator {
     const login = authorization === undefined ? undefined : this.#cms.readLogin(authorization);
     if (authorization === undefined || !login) return anonymousActor({ nonce, address });
     const hash = createHmac('sha256', this.#hashKey).update(authorization).digest('base64');
-    // Tokens have no name: wrong ones count for their address.
+    // A token has no name: its hash tells whom `LoginLimit` trusts. Wrong tokens count for their address alone.
     const user = login.kind === 'token' ? hash : login.user;
-    // The CMS might read another user's name from such a login, and its failures would not count for that user.
+    // The CMS might read another name, `anna` from `an<b>na`: failures would not count for her.
     if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
     const check = () => this.#check(authorization, login, user, address);
     const result = (await this.#results.fetch(hash, { context: check }))!;
     if (result.kind === 'limited') this.#results.delete(hash);
     if (result.kind === 'accepted') return { credentials: authorization, account: result.account };
     if (result.kind === 'rejected') throw result.error;
-    if (result.kind === 'limited' && !(result.reason === 'ignored' && isRead)) throw tooManyLogins(result.retryAfterS);
+    if (result.kind === 'limited' && (result.reason === 'failed' || !isRead)) throw tooManyLogins(result.retryAfterS);
     return anonymousActor({ nonce, address });
   }
 

@@ -121,8 +121,8 @@ export function routes(options: RouteOptions): Middleware {
   const dispatch = router.routes();
 
   return async function routesMiddleware(ctx) {
-    // The routes are below the mount. `/calendar/events/v1` itself leaves an empty path, which the router would take
-    // for an absent one, and look at the whole path of the request.
+    // @koa/router matches `newRouterPath` instead of `ctx.path`: here the path below the mount. `/calendar/events/v1`
+    // itself leaves an empty one, which the router would take for none.
     ctx.newRouterPath = ctx.state.path || '/';
     // The router itself adds to `ctx` what a `RouterContext` has beside it.
     await dispatch(ctx as RouterContext<State>, async () => {

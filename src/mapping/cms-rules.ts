@@ -108,7 +108,7 @@ export const isCoreField = (property: string): boolean => property in WORDPRESS_
 
 const withoutRepeats = (paths: readonly (string | undefined)[]): string => [...new Set(paths)].join(',');
 
-/** A blank `excerpt.raw` tells a generated excerpt (`completePost`). No code reads the type or the other texts. */
+/** A blank `excerpt.raw` tells a generated excerpt (`completePost`). The type and other texts: for recordings alone. */
 const POST_PATHS = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
 /** What searches look at. */
 const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'];
@@ -144,9 +144,8 @@ function checkVisibilityFields({ fields = {} }: KindSpec): void {
 function checkReferencePaths(fields: readonly CompiledField[]): void {
   const references = fields.filter(({ field, embedded }) => ['id', 'ids'].includes(field.type) && !embedded);
   for (const reference of references) {
-    // `{ "value": 3 }`: the same image for each record.
-    const isFixed = reference.accessor.selectedPaths.length === 0;
-    if (!isFixed) assertOnePath(reference);
+    // `{ "value": 3 }`, the same image for each record, has no path.
+    if (reference.accessor.selectedPaths.length > 0) assertOnePath(reference);
   }
 }
 

@@ -83,7 +83,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     collection: collectionName(spec),
     storedAs,
     readOnly,
-    cmsSettings: spec.wordpress ?? {},
+    cmsSettings: spec[mapping.upstream] ?? {},
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
     paths: new Map(fields.flatMap(singlePath)),

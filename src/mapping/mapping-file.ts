@@ -62,7 +62,8 @@ export interface OccurrenceWindow {
   futureDays?: number;
 }
 
-export interface KindSpec {
+/** The key of a CMS is for its adapter alone: `wordpress` (src/cms/wordpress/record-form.ts). */
+export interface KindSpec extends Partial<Record<CmsName, Readonly<Record<string, unknown>>>> {
   posts?: string;
   terms?: string;
   collection?: string;
@@ -71,8 +72,6 @@ export interface KindSpec {
   occurrences?: OccurrenceWindow;
   fields?: Record<string, string | FieldSpec>;
   custom_fields?: Record<string, string | CustomFieldSpec>;
-  /** For the adapter alone (src/cms/wordpress/record-form.ts). */
-  wordpress?: Readonly<Record<string, unknown>>;
 }
 
 export const collectionName = ({ posts, terms, collection }: KindSpec): string => posts ?? terms ?? collection ?? '';
@@ -90,7 +89,20 @@ export interface RegisteredSpec {
   existing?: boolean;
 }
 
-export type CmsName = 'wordpress' | 'payload';
+/** What a mapping says of a site of each CMS: a key of the file. A further CMS begins with its row here. */
+interface SiteSpecs {
+  /** The companion plugin. */
+  wordpress: {
+    requiresCompanionPlugin?: boolean;
+    posts?: Record<string, RegisteredSpec>;
+    terms?: Record<string, RegisteredSpec>;
+    /** The companion plugin's part for an event plugin (src/cli/plugin/hooks/). */
+    hooks?: string;
+  };
+  payload: SiteSpec;
+}
+
+export type CmsName = keyof SiteSpecs;
 
 export type MappingFile = {
   name: string;
@@ -99,16 +111,7 @@ export type MappingFile = {
   upstream: CmsName;
   /** How `init` presents a mapping that comes with the gateway, and recognizes its site. */
   preset?: { title: string; note?: string; wordpress?: { plugins?: string[]; namespaces?: string[] } };
-  /** The companion plugin of a site of WordPress. */
-  wordpress?: {
-    requiresCompanionPlugin?: boolean;
-    posts?: Record<string, RegisteredSpec>;
-    terms?: Record<string, RegisteredSpec>;
-    /** The companion plugin's part for an event plugin (src/cli/plugin/hooks/). */
-    hooks?: string;
-  };
-  payload?: SiteSpec;
-} & { event: KindSpec } & { [K in Kind]?: KindSpec };
+} & Partial<SiteSpecs> & { event: KindSpec } & { [K in Kind]?: KindSpec };
 
 const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<MappingFile>(schema);
 

@@ -61,7 +61,7 @@ const OWN_TEXTS = Object.entries(FIELDS.event).filter(
   ([name, { parameter }]) => name === 'timezone' || name === 'url' || parameter?.addition,
 );
 
-/** Without unknown words and too long texts, for which those of the series count. A blank is the occurrence's own. */
+/** Only known words, and texts that are short enough: else the series' count. A blank is the occurrence's own. */
 function ownTexts(occurrence: CmsRecord): Partial<EventRecord> {
   const texts = OWN_TEXTS.flatMap(([name, { property, words, parameter }]) => {
     const value = occurrence[name];

@@ -117,7 +117,7 @@ export class Receiver {
     }
   }
 
-  /** Reads the journal, to its end if the caller goes on. Yields each page with a change that the receiver wants. */
+  /** Reads the journal, to its end if the caller goes on. Yields a page with wanted changes, or what needs a reset. */
   *#readPages() {
     const { journal } = this.#options.replica;
     for (let hasMore = true; hasMore; ) {
@@ -127,7 +127,7 @@ export class Receiver {
       hasMore = page?.hasMore === true;
       // Undefined if there is no position yet, or if the journal has lost changes after it: the message is a reset.
       const wanted = page?.entries.filter(({ kind }) => this.#settings.kinds?.includes(kind) ?? true);
-      if (wanted?.length !== 0) yield { wanted, position: this.#readUpTo };
+      if (wanted === undefined || wanted.length > 0) yield { wanted, position: this.#readUpTo };
     }
   }
 

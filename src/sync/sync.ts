@@ -196,7 +196,6 @@ export class Sync {
     return true;
   }
 
-  /** As `assertHasFields` of cms-reader.ts. */
   assertHasFields(kind: Kind, record: CmsRecord, isWritten = false): void {
     assertHasFields(this.#context, kind, record, isWritten);
   }
@@ -216,9 +215,12 @@ export class Sync {
     return refreshLinkTables(this.#context);
   }
 
+  /** The pause after each poll, and the turn before each, follow from it. */
+  readonly #intervalMs = (): number => this.#options.intervalMs;
+
   #pauseMs(durationMs: number): number {
     if (this.state().failures > 0) return pollRetryDelayMs(this.state());
-    return Math.max(0, this.#options.intervalMs * PERIOD_FRACTION - durationMs);
+    return Math.max(0, this.#intervalMs() * PERIOD_FRACTION - durationMs);
   }
 
   /**
@@ -229,7 +231,7 @@ export class Sync {
     const { tally, clockMs, signal, visitorCredentials, observe } = this.#context;
     const { takesTurn = async () => true } = this.#options;
     // A replica that may be outdated, or is not complete, is always polled for.
-    const isDue = isRequested || this.state().phase !== 'live' || (await takesTurn(this.#options.intervalMs));
+    const isDue = isRequested || this.state().phase !== 'live' || (await takesTurn(this.#intervalMs()));
     const startedMs = clockMs();
     const { requests } = tally;
     let isCurrent = false;

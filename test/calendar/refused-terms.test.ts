@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { CmsRejected } from '../../src/errors.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
+import { mappingWith } from '../mapping/samples.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
 const EVENT = { title: 'Party', start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00' };
@@ -42,5 +43,22 @@ describe('a term that the database refuses', () => {
   it('is named by the name of the term', async () => {
     expect(await paramsOf('/tags', { name: '🎉' })).to.have.keys('name');
     expect((await paramsOf('/categories', { name: 'party', description: '😀' })).name).to.include('emoji');
+  });
+});
+
+describe('a term that the CMS refuses, whose name the mapping has elsewhere', () => {
+  it('is named by the name of the term', async () => {
+    const cms = createFakeCms(() => Date.UTC(2027, 0, 1));
+    const mapping = mappingWith({}, { tag: { terms: 'tags', fields: { name: 'label' } } });
+    const gateway = await startGateway({ cms, mapping, service: CREDENTIALS.admin, as: CREDENTIALS });
+    for (const field of ['label', 'colour']) {
+      cms.onWrite = () => {
+        throw new CmsRejected('invalid', 'No.', { fields: [field] });
+      };
+      const { status, body } = await gateway.request('/tags', { as: 'admin', json: { name: 'jazz' } });
+      expect(status, field).to.equal(400);
+      expect(Object.keys(body.data.params ?? {})).to.deep.equal(field === 'label' ? ['name'] : []);
+    }
+    await gateway.stop();
   });
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { IdMap } from '../../src/cms/id-map.ts';
-import { ConfigError } from '../../src/errors.ts';
+import { ConfigError, ReplicaError } from '../../src/errors.ts';
 
 const A = '018f4f3e-0000-7000-8000-00000000000a';
 const B = '018f4f3e-0000-7000-8000-00000000000b';
@@ -72,5 +72,11 @@ describe('the id map', () => {
     const reason = `${file}: is damaged: file is not a database\n  Restore it from a backup`;
     expect(() => new IdMap(file)).to.throw(ConfigError, reason);
     expect(() => new IdMap(file)).to.throw(ConfigError, /every record gets another id/);
+  });
+
+  it('is named by its errors, as those of the replica are of the same class', () => {
+    const map = new IdMap(file);
+    map.close();
+    expect(() => map.numberOf('event', A)).to.throw(ReplicaError, /^the id map: /);
   });
 });

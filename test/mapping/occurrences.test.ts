@@ -195,6 +195,14 @@ describe('the id of an occurrence', () => {
     expect(seriesIdOf(1_000_000_000_012)).to.equal(1_000_000_000_012);
     expect(seriesIdOf(FIRST_EMBEDDED_ID + 5)).to.equal(FIRST_EMBEDDED_ID + 5);
   });
+
+  it('hide no series whose flag is sent along with another field', () => {
+    const fields = { start_date: 'meta.start', end_date: 'meta.end' };
+    const hidden = { at: 'meta.hidden', as: 'boolean', sentWith: ['title'] };
+    const { write } = mappingWith({ readOnly: false, fields: { ...fields, hide_from_listings: hidden } });
+    const current = seriesOf([], {}, { hidden: false });
+    expect(write({ title: 'Yoga' }, { site: SITE, current }).meta).to.deep.equal({ hidden: false });
+  });
 });
 
 describe('the window of the occurrences', () => {

@@ -70,7 +70,7 @@ export const bound = fc.record({
  * An arbitrary for each condition of a filter, which is each field but those that every filter has: a
  * forgotten one does not compile.
  */
-type Arbitraries<Filter, Fixed extends keyof Filter> = Record<
+export type Arbitraries<Filter, Fixed extends keyof Filter> = Record<
   Exclude<keyof Filter, keyof PageWindow | Fixed>,
   fc.Arbitrary<unknown>
 >;

@@ -5,10 +5,15 @@ import fc from 'fast-check';
 import type { EventRecord } from '../../src/model/records.ts';
 import { type EventFilter, listEvents } from '../../src/store/list-events.ts';
 import { Replica } from '../../src/store/replica.ts';
-import { anyFilter, EVENT_ORDERS, runs, someIds } from './arbitrary-lists.ts';
+import { type Arbitraries, anyFilter, EVENT_ORDERS, runs, someIds } from './arbitrary-lists.ts';
 import { upsert } from './changes.ts';
 import { expectedEvents } from './list-oracle.ts';
 import { CATEGORIES, event, WORDS } from './sample-records.ts';
+
+/** Filters by what these events have in common, or lack: event-list.test.ts tries them. */
+type Alike =
+  | ('statuses' | 'venues' | 'notVenues' | 'organizers' | 'customFields')
+  | ('include' | 'parent' | 'eventStatuses' | 'sources');
 
 describe('the event list of thousands of events, counted by indexes', () => {
   const size = 3600;
@@ -66,7 +71,6 @@ describe('the event list of thousands of events, counted by indexes', () => {
       descending: fc.constantFrom(undefined, true),
     },
     {
-      limit: fc.constantFrom(5, 50),
       bounds: fc.array(anyBound, { maxLength: 3 }),
       words: fc.array(
         fc.record({
@@ -79,7 +83,7 @@ describe('the event list of thousands of events, counted by indexes', () => {
       tags: someIds,
       featured: fc.boolean(),
       modifiedAfter: fc.constantFrom('2026-05-01 00:00:00', '2026-06-01 05:00:00', '2026-06-01 11:30:00'),
-    },
+    } satisfies Arbitraries<EventFilter, 'order' | 'descending' | Alike>,
   );
 
   it('returns what a filter over all records returns', () => {

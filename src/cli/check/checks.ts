@@ -42,9 +42,8 @@ export interface CheckContext extends CmsChecks {
   samples(): Promise<SiteSamples>;
   /** How to make the plugin of the site. `hasWebhooks`: with webhooks; by default if a secret is configured. */
   pluginAdvice(hasWebhooks?: boolean): string;
-  /** Whether to write drafts (`--write`). */
   write: boolean;
-  /** Defined only with `write`, and if a webhook secret is configured. */
+  /** Defined only with `--write`, and if a webhook secret is configured. */
   webhooks: WebhookListener | undefined;
 }
 
@@ -68,7 +67,7 @@ export interface CmsChecks {
   checkCollections?(kindMappings: readonly KindMapping<Kind>[]): Promise<Finding[]>;
   /** What the site tells of a field apart from the records' values; undefined for nothing. */
   judgeField(field: MappedField, context: CheckContext): Promise<Finding | undefined>;
-  /** The finding of a kind whose records `check` does not write. */
+  /** Undefined: `check --write` writes a draft of this kind. Else the finding why it does not. */
   whyNotWritten?(kindMapping: KindMapping<Kind>): Promise<Finding | undefined>;
   /** The record in an API of the event plugin itself; undefined if there is no such API. */
   readByPlugin?(kindMapping: KindMapping<Kind>, id: number): Promise<PluginRecord | undefined>;

@@ -61,7 +61,7 @@ async function tryKind(trial: Trial): Promise<Finding[]> {
   return findings;
 }
 
-/** A site may require more than a title, such as the address of a venue: then the draft has every field at once. */
+/** A site may require more than a title, as an address: then `fields` gets the first trial value of each field. */
 async function createDraft(trial: Trial, fields: JsonObject): Promise<CmsRecord> {
   const { kindMapping, connection, options, site, linkTables, records } = trial;
   const create = () => connection.cms.create(kindMapping, kindMapping.write(fields, { site, linkTables }), options);

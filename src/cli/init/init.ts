@@ -77,19 +77,17 @@ async function proposeForWordPress(url: string, options: InitOptions, account?: 
 /** What looks at a site: resolves with the mapping to write, if it finds one, and the lines that say why. */
 const PROPOSERS = { wordpress: proposeForWordPress, payload: proposeForPayload };
 
-const PAYLOAD_MAPPING = 'payload';
-
 /** A copy of the bundled mapping, without its time zone: the operator edits the names of collections and fields. */
 async function proposeForPayload(url: string, { mapping: name, eventType, fields, user }: InitOptions) {
-  if ((name ?? PAYLOAD_MAPPING) !== PAYLOAD_MAPPING || eventType !== undefined || Object.keys(fields).length > 0)
+  if ((name ?? 'payload') !== 'payload' || eventType !== undefined || Object.keys(fields).length > 0)
     throw new ConfigError(
       url,
       'is a Payload site: --mapping, --field and --event-type are for WordPress',
       'Leave them out, and name its collections and fields in mapping.json.',
     );
-  const { file } = loadMapping(PAYLOAD_MAPPING);
+  const { file } = loadMapping('payload');
   const payload = user === undefined || user === 'users' ? {} : { users: user };
-  const mapping = { ...file, name: `${PAYLOAD_MAPPING}-here`, payload };
+  const mapping = { ...file, name: 'payload-here', payload };
   const lines = [
     `Site        ${url}, Payload`,
     'Mapping     a copy of the mapping payload, which you edit: init does not know how the collections and fields ' +

@@ -93,15 +93,15 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
 /**
  * The preset of the type that the operator names, or the first that matches, unless other dates are better:
  *
- *   --event-type gigs, the type of no preset           none
- *   ... ajde_events, which only the plugin has         its preset
- *   ... event, which a theme may have too, as follows
- *       the site shows the dates of its preset         its preset
- *       ... not these, but other dates of event        none: init can read these
- *       ... neither                                    its preset: the companion plugin will show its dates
- *   the site shows the first one's dates               the first, even if gigs have dates too
- *   ... not these, but dates of gigs                   none: init can read the dates of gigs
- *   ... neither, or other dates of its own type        the first
+ *   --event-type    the site shows                           preset
+ *   gigs            (no preset has this type)                none
+ *   ajde_events     (only the plugin has this type)          its preset
+ *   event           the dates of its preset                  its preset
+ *   event           other dates of event, as of a theme      none: init can read these
+ *   event           no dates of event                        its preset: the companion plugin will show its dates
+ *   not given       the dates of the first preset            the first, even if gigs have dates too
+ *   not given       not these, but dates of gigs             none: init can read the dates of gigs
+ *   not given       no dates, or others of its own type      the first: the site has its plugin (`matchPreset`)
  */
 function fittingPreset(
   presets: readonly PresetMatch[],

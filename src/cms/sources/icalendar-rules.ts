@@ -42,7 +42,7 @@ export function* expandRule(rule: ICAL.Recur, startWallMs: number, fromWallMs: n
   // ical.js counts weekdays from 1, Sunday.
   const numberOf = (day: Day) => periodOf(day, wkst - 1);
   let day = count === null && fromWallMs > startWallMs ? dayOf(Math.floor(fromWallMs / DAY_MS)) : start;
-  // Back to the first day of its period: positions count from there.
+  // Back to the first day of its period: positions count from there, also what is before the start.
   while (numberOf(dayOf(day.number - 1)) === numberOf(day)) day = dayOf(day.number - 1);
   let left = count ?? Number.POSITIVE_INFINITY;
   while (left > 0 && day.number * DAY_MS <= toWallMs) {

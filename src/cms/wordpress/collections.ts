@@ -128,7 +128,7 @@ function listQuery(spec: CollectionSpec, request: ListRequest): Query {
     ...(author !== undefined && { author }),
     ...(slug !== undefined && { slug }),
     ...(ids !== undefined && { include: ids.map((id) => cmsIdOf(spec, id)).join(',') }),
-    ...(modifiedAfterUtc !== undefined && { modified_after: toParam(modifiedAfterUtc) }),
+    ...(modifiedAfterUtc !== undefined && { modified_after: `${modifiedAfterUtc.replace(' ', 'T')}Z` }),
     ...(order !== undefined && {
       orderby: order.replace('-', ''),
       order: order.startsWith('-') ? 'desc' : 'asc',
@@ -139,8 +139,6 @@ function listQuery(spec: CollectionSpec, request: ListRequest): Query {
     ...fieldsOf(spec, detail),
   };
 }
-
-const toParam = (utc: string): string => `${utc.replace(' ', 'T')}Z`;
 
 /** Without the context `edit` WordPress takes wrong credentials for none. Lists of terms are public anyway. */
 function contextOf(spec: CollectionSpec, view: CmsView): Query {

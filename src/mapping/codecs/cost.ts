@@ -28,9 +28,9 @@ export const currency: CodecDefinition<CurrencyOptions> = {
         return encodeStoredCost(textOf(path), beside);
       },
       write: (value, { body, current }) => {
-        // The plugin stores `€12` whole, and `€` beside it.
+        // `value` is of `encodeCost`. The plugin stores `€12` whole, and `€` beside it.
         const stored = pluginCurrency(decodeCost(String(value)).cost);
-        // An update has `current`. The plugin stores no empty row for a new event.
+        // Only an update has `current`: for a new event the plugin stores no empty row.
         if (value !== '' || current) setAt(body, path, String(value));
         if (stored.symbol !== '' || current) setAt(body, symbolPath, stored.symbol);
         if (stored.position !== '' || current) setAt(body, positionPath, stored.position);
