@@ -70,7 +70,8 @@ export class Idempotency {
     if (!known) return this.#run(creationKey, claim, createRequest);
     if (known.fingerprint !== claim.fingerprint) throw keyReused();
     if (known.state === 'done') return replayed(known.response ?? (await readForReplay(known.id!)));
-    if (known.state === 'running' && nowMs - known.startedMs <= MAX_CREATE_MS) throw createInProgress();
+    const mayStillRun = known.state === 'running' && nowMs - known.startedMs <= MAX_CREATE_MS;
+    if (mayStillRun) throw createInProgress();
     return this.#resolveUnknown(creationKey, known, createRequest);
   }
 
