@@ -37,10 +37,13 @@ const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.
 export class Idempotency {
   readonly #services: Services;
   readonly #keys: IdempotencyStore;
+  /** The keys of creates that run here. The replica's set: a reload makes another `Idempotency` while creates run. */
+  readonly #running: Set<string>;
 
   constructor(services: Services, keys: IdempotencyStore) {
     this.#services = services;
     this.#keys = keys;
+    this.#running = services.replica.runningCreates;
   }
 
   /**
@@ -50,7 +53,7 @@ export class Idempotency {
    *     nothing                    its create; in a cluster, the record if the companion plugin knows the key
    *     other parameters           422
    *     a result (`done`)          the record, or the stored error
-   *     `running`                  409 for two minutes: the create may still run. Then as `unknown`
+   *     `running`                  409 while the create may still run, then as `unknown`
    *     `unknown`; the CMS has
    *       the record               the record
    *       no record                after two minutes its create; until then the stored error, or 502 without one
@@ -70,14 +73,16 @@ export class Idempotency {
     if (!known) return this.#run(creationKey, claim, createRequest);
     if (known.fingerprint !== claim.fingerprint) throw keyReused();
     if (known.state === 'done') return replayed(known.response ?? (await readForReplay(known.id!)));
-    const mayStillRun = known.state === 'running' && nowMs - known.startedMs <= MAX_CREATE_MS;
-    if (mayStillRun) throw createInProgress();
+    // Without peers, what is `running` in the store and not here was cut off: the process ended during the create.
+    const mayRunElsewhere = peers !== undefined && nowMs - known.startedMs <= MAX_CREATE_MS;
+    if (this.#running.has(creationKey) || (known.state === 'running' && mayRunElsewhere)) throw createInProgress();
     return this.#resolveUnknown(creationKey, known, createRequest);
   }
 
   /** Runs the create under a claimed key, and stores its result: of a failed one what `resultOf` says. */
   async #run(creationKey: string, claimed: IdempotencyEntry, createRequest: CreateRequest): Promise<ApiResponse> {
     const { create, kind, request } = createRequest;
+    this.#running.add(creationKey);
     let entry = claimed;
     /** Another gateway holds the key now: what is stored under the key is no longer ours. */
     let isLost = false;
@@ -103,6 +108,8 @@ export class Idempotency {
       const result = resultOf(error, created, isSent);
       await (result ? store(result) : this.#keys.delete(creationKey).catch(this.#warn));
       throw error;
+    } finally {
+      this.#running.delete(creationKey);
     }
   }
 

@@ -47,6 +47,8 @@ export class Replica {
   readonly journal: ChangeJournal;
   /** Emptied by each change, because an event shows names, images and counts of other records. */
   readonly rendered: LRUCache<string, RenderedRecord>;
+  /** Creates with an idempotency key that run now: kept here, because they outlive an application that is replaced. */
+  readonly runningCreates = new Set<string>();
   readonly #options: ReplicaOptions;
   #isInitialSync = false;
 
