@@ -32,7 +32,7 @@ export interface CachedResponse {
   /** The body: of a list its rendered records, until the list is requested again (`joinChunks`). */
   chunks: readonly Uint8Array[];
   /** Compressed bodies, each made when a client first accepts it. A promise: it is being made. */
-  compressed: Partial<Record<ContentEncoding, Uint8Array | Promise<void>>>;
+  compressed: Partial<Record<ContentEncoding, Uint8Array | Promise<void> | 'failed'>>;
   routeName: string;
   /** The response is valid for this version of the replica, and until this time. */
   replicaVersion: number;
@@ -122,7 +122,7 @@ export class ResponseCache {
       response.compressed[encoding] ??= compress(response, encoding);
       await response.compressed[encoding];
     }
-    return this.find(response, acceptEncoding)!;
+    return this.find(response, acceptEncoding) ?? { chunks: response.chunks, encoding: 'identity' };
   }
 
   /** The body for this `Accept-Encoding`; undefined if it is not compressed yet. */
@@ -148,11 +148,15 @@ function joinChunks(response: CachedResponse): void {
   if (response.chunks.length > 1) response.chunks = [joinBytes(response.chunks)];
 }
 
-/** Compresses outside the event loop. */
+/** Compresses outside the event loop. If that fails, the response stays uncompressed for the encoding. */
 async function compress(response: CachedResponse, encoding: ContentEncoding): Promise<void> {
   joinChunks(response);
-  // A copy of exact length: zlib returns a view of a chunk of 64 KiB, also for a hundred bytes.
-  response.compressed[encoding] = new Uint8Array(await COMPRESS[encoding](response.chunks[0]!));
+  try {
+    // A copy of exact length: zlib returns a view of a chunk of 64 KiB, also for a hundred bytes.
+    response.compressed[encoding] = new Uint8Array(await COMPRESS[encoding](response.chunks[0]!));
+  } catch {
+    response.compressed[encoding] = 'failed';
+  }
 }
 
 const { 'Content-Type': JSON_TYPE, ...otherHeaders } = COMMON_HEADERS;
