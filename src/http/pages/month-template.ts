@@ -109,5 +109,10 @@ function barLink(
   const ends = `${startsHere ? '' : ' continued'}${endsHere ? '' : ' continues'}`;
   const classes = `c${from} s${to - from + 1} r${row} ${colorClass(event)}${ends}`;
   const href = hrefOf(query, { event: event.id });
-  return html`<a class="entry ${classes}" href="${href}" data-event="${event.id}">${time}${language.title(event)}</a>`;
+  // Half a column has room for "Cancelled:" or for the title.
+  const title =
+    event.event_status === 'cancelled'
+      ? html`<span class="visually-hidden">${language.state(event)}: </span><s>${textLine(event.title)}</s>`
+      : language.title(event);
+  return html`<a class="entry ${classes}" href="${href}" data-event="${event.id}">${time}${title}</a>`;
 }

@@ -368,6 +368,9 @@ describe('the landing page', () => {
           .to.include('Cancelled: event 2')
           .and.not.match(/: event [1345]/);
       }
+      expect(await get('?view=month'))
+        .to.include('<s>event 2</s>')
+        .and.not.include('<s>event 3</s>');
       expect(textOf(await get('?event=2'))).to.match(/Cancelled: event 2 .* Cancelled Storm &amp; flood /);
       expect(await get('?event=3')).to.include(
         'href="https://meet.example/?a=1&amp;b=2" rel="noopener">Join online</a>',
