@@ -39,7 +39,7 @@ export interface CachedResponse {
   validUntilMs: number;
 }
 
-/** In the order of preference among encodings that a client accepts. */
+/** In the order of preference among encodings that a client accepts equally. */
 const ENCODINGS: readonly ContentEncoding[] = ['zstd', 'br', 'gzip'];
 /** A window of 256 KiB: one of 4 MB would take memory that the process seldom gives back. */
 const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
@@ -49,10 +49,14 @@ const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Uint8Arra
   zstd: (bytes) => promisify(zstdCompress)(bytes, { pledgedSrcSize: bytes.byteLength }),
 };
 
+/** `@types/negotiator` lacks the options of version 1. */
+type Encodings = (available: string[], options: { preferred: readonly string[] }) => string[];
+
 function parseAcceptEncoding(acceptEncoding: string): ContentEncoding | 'identity' {
   const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding.toLowerCase() } });
-  const accepted = negotiator.encodings([...ENCODINGS]);
-  return ENCODINGS.find((encoding) => accepted.includes(encoding)) ?? 'identity';
+  const encodings: Encodings = negotiator.encodings.bind(negotiator);
+  const [preferred] = encodings([...ENCODINGS, 'identity'], { preferred: ENCODINGS });
+  return ENCODINGS.find((encoding) => encoding === preferred) ?? 'identity';
 }
 
 /**

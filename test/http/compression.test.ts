@@ -55,7 +55,8 @@ describe('compression', () => {
   const WANTED: [accepted: string, encoding: string][] = [
     ['gzip, deflate, br, zstd', 'zstd'],
     ['gzip, deflate, br', 'br'],
-    ['gzip;q=1.0, br;q=0.5', 'br'],
+    ['gzip;q=1.0, br;q=0.5', 'gzip'],
+    ['zstd;q=0.1, br;q=0.9, gzip;q=0.8', 'br'],
     ['zstd;q=0, br;q=0.000, gzip', 'gzip'],
     ['GZIP', 'gzip'],
     ['gzip ; q=0.5', 'gzip'],
@@ -68,9 +69,9 @@ describe('compression', () => {
       expect((await compressed(accepted)).headers['content-encoding']).to.equal(encoding));
   }
 
-  it('is omitted if the client does not accept it', async () => {
+  it('is omitted if the client does not accept or prefer it', async () => {
     for (const encoding of Object.keys(UNPACK)) await compressed(encoding);
-    for (const accepted of ['', 'identity', 'deflate', 'gzip;q=0', 'gzip;q=0, br;q=0']) {
+    for (const accepted of ['', 'identity', 'deflate', 'gzip;q=0', 'identity, gzip;q=0.5', 'gzip;q=0, br;q=0']) {
       const { headers, body } = await send(LONG, { 'accept-encoding': accepted });
       expect(headers, accepted).to.not.have.property('content-encoding');
       expect(body.id).to.equal(2);
