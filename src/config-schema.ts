@@ -188,7 +188,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   limits: section('Limits for one client.', {
     requestsPerMinute: integer(
       { default: 6000, minimum: 1 },
-      'Requests per minute from one IP address (an IPv6 /48). A large uncached response counts as several.',
+      'Requests per minute from one IP address (an IPv6 /48). A large uncached list or feed counts as several.',
     ),
   }),
   cost: section('Currency of costs without one, on a site whose event plugin has none in its settings.', {

@@ -9,10 +9,8 @@ import { getRecord, idsBySlug } from '../store/records.ts';
 import type { Context, State } from './state.ts';
 
 /** `GET` alone for anonymous actors, and while the CMS is away. The order of the methods is WordPress's. */
-export async function allowHeader({ state, method }: Pick<Context, 'state' | 'method'>, services: Services) {
-  // Once: the `_envelope` of a 403 has it too, and is itself a 200.
-  state.allow ??= state.actor.account ? await methodsOf(state, method, services).catch(() => 'GET') : 'GET';
-  return state.allow;
+export async function allowHeader(ctx: Pick<Context, 'state' | 'method'>, services: Services): Promise<string> {
+  return ctx.state.actor.account ? methodsOf(ctx.state, ctx.method, services).catch(() => 'GET') : 'GET';
 }
 
 /**

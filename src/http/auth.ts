@@ -74,8 +74,10 @@ export class Authenticator {
       ...{ max: MAX_CACHED, ttl: CACHED_MS, perf: { now: clockMs }, ignoreFetchAbort: true },
       // Concurrent requests with the same credentials share one check. Nothing is kept of one that fails.
       async fetchMethod(_hash, _known, { options, context: check }) {
+        const startedMs = clockMs();
         const result = await check();
-        if (result.kind === 'rejected') options.ttl = REJECTED_CACHED_MS;
+        // The minute begins before the CMS is asked: its answer may be of then.
+        options.ttl = result.kind === 'rejected' ? REJECTED_CACHED_MS : Math.max(1, startedMs + CACHED_MS - clockMs());
         return result;
       },
     });

@@ -25,16 +25,17 @@ import {
   type Route,
   WRITE_OPERATIONS,
 } from '../interface/routes.ts';
-import { checkLengths, unknownNames, validate } from '../interface/validate.ts';
+import { checkLengths, validate } from '../interface/validate.ts';
 import { isTruthy, parseList } from '../interface/value-types.ts';
 import type { JsonObject } from '../model/json.ts';
 import { isTermKind, type Kind, type PostKind, UNKNOWN_SITE } from '../model/records.ts';
-import { IDEMPOTENCY_KEY_HEADER, LOGINS, unknownParametersHeader } from './headers.ts';
+import { IDEMPOTENCY_KEY_HEADER, LOGINS } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createBodyReader } from './read-body.ts';
 import { combineRepeated } from './read-request.ts';
 import { withProperties } from './sparse-lists.ts';
 import { dryRunSockets, type Middleware, newState, type State } from './state.ts';
+import { unknownParametersHeader } from './unknown-parameters.ts';
 
 export const USE_CASES = {
   event: events,
@@ -108,9 +109,9 @@ export function routes(options: RouteOptions): Middleware {
     }
     const pathSegment = ctx.captures?.[0];
     const response = await run({ route, endpoint, pathSegment, state, body, idempotencyKey, isDryRun });
-    const unknown = DESCRIPTIONS.has(endpoint.operation) ? [] : unknownNames(endpoint, { ...state.query, ...body });
-    const headers = { ...response.headers, ...(unknown.length > 0 && unknownParametersHeader(unknown)) };
-    state.apiResponse = { ...response, headers };
+    const ofParameters = unknownParametersHeader(endpoint, { ...state.query, ...body });
+    const isDescription = DESCRIPTIONS.has(endpoint.operation);
+    state.apiResponse = isDescription ? response : { ...response, headers: { ...response.headers, ...ofParameters } };
   }
 
   // One entry for all methods of a route: the router tries all entries for every request.

@@ -30,16 +30,6 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
 export const IDEMPOTENCY_KEY_HEADER = 'Idempotency-Key';
 export const REPLAYED_HEADER = 'Idempotent-Replayed';
 
-const MAX_UNKNOWN_CHARACTERS = 300;
-
-/** Names the parameters that have no effect, such as `strat_date`. Percent-encoded: a name may have any character. */
-export const unknownParametersHeader = (names: readonly string[]): Record<string, string> => ({
-  'X-Unknown-Parameters': names
-    .map((name) => encodeURIComponent(name.slice(0, MAX_UNKNOWN_CHARACTERS).toWellFormed()))
-    .join(', ')
-    .slice(0, MAX_UNKNOWN_CHARACTERS),
-});
-
 /** How long a browser may reuse the answer to a preflight request: two hours, the longest that Chromium keeps one. */
 const PREFLIGHT_HEADERS = { 'Access-Control-Max-Age': '7200' };
 

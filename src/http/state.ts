@@ -22,8 +22,6 @@ export interface State {
   path: string;
   query: Record<string, unknown>;
   actor: Actor;
-  /** The header `Allow`, once it is known. */
-  allow?: string;
   /** The method override replaced GET by HEAD: the response has no body. */
   omitBody: boolean;
   /** `respond` sends the first of these three that is set. A page sets none: it has set `ctx.body`. */

@@ -51,7 +51,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'on logins',
     },
     'rejected logins are cached for a shorter time than accepted ones': {
-      code: "if (_1.kind === 'rejected') _2.ttl = REJECTED_CACHED_MS;",
+      code: "_1.kind === 'rejected' ? REJECTED_CACHED_MS :",
       title: 'once in five seconds',
     },
     'a failing counter does not reject a login': {

@@ -40,7 +40,7 @@ export function nextLink({ next, query, today, language: { texts, dates } }: Sho
 }
 
 /** From a search of what is to come to one of what is past, and back. */
-export function pastLink({ query, language: { texts } }: Shown): Html | false {
+export function pastLink({ query, language: { texts } }: Pick<Shown, 'query' | 'language'>): Html | false {
   const href = hrefOf(query, { past: query.past ? undefined : true, page: 1 });
   const text = query.past ? texts.searchUpcoming : texts.searchPast;
   return query.filters.search !== undefined && html`<p><a id="past" href="${href}">${text}</a></p>`;

@@ -13,7 +13,7 @@ export interface ColoredView {
   colorClass: (event: PublicEvent) => string;
 }
 
-/** The first categories of the shown events, each a link to its events. */
+/** The first category of each shown event, once, with a link to its events. */
 export function legend({ events }: EventList, { query, language, colorClass }: ColoredView): Html | false {
   const items = new Map<number, Html>();
   for (const event of events) {

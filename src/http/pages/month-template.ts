@@ -1,5 +1,6 @@
 // The events of a month: weeks as grids, in which an event of several days is one bar per week.
 
+import { textLine } from '../../text/html.ts';
 import { addDays, shiftMonth, spanOf, weekdayOf } from './dates.ts';
 import { hrefOf } from './landing-query.ts';
 import { type ColoredView, legend } from './legend.ts';
