@@ -1,5 +1,5 @@
-// The parameter `fields` of lists: each record with only these properties. WordPress's `_fields` takes paths of the whole
-// response.
+// The parameter `fields` of lists: each record with only these properties. WordPress's `_fields` takes paths of the
+// whole response.
 
 import { parseItems, RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
