@@ -43,7 +43,7 @@ export async function runInTurns<T>(visible: VisibleRecords, version: number, st
   }
 }
 
-/** Lists that are built at a time: each holds a few records and what is rendered, together up to 9 MB. */
+/** Lists that are built at a time. Each of them takes up to 9 MB: a few records, and what is rendered. */
 const LISTS = 4;
 const MAX_CALLERS = 1000;
 

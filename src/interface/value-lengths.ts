@@ -32,7 +32,7 @@ export const SIZES = {
   newTerms: { characters: 50_000, elementCharacters: 1000 },
   /** WordPress's columns of type TEXT hold 65,535 bytes of UTF-8, which needs at most three for each of these. */
   text: { characters: 20_000 },
-  /** The full-text index adds a text of this length without a noticeable pause. WordPress's columns hold more. */
+  /** Such a text is read, stored and searched (its beginning) without a noticeable pause. WordPress's columns hold more. */
   longText: { characters: 100_000 },
   /** Custom fields by name: of a filter, and of a body. */
   customFilters: { characters: 10_000 },

@@ -184,29 +184,30 @@ interface BesideAmounts {
 const NOTHING_BESIDE: BesideAmounts = { label: '', symbol: '', position: '', phrase: '' };
 
 /**
- * What a cost says beside its amounts. In the order of the code:
+ * What a cost says beside its amounts. The numbers are those of the returns:
  *
- *   Free - 20             label 'Free'
- *   8 €     ab 7 €        as the plugin reads them: '€', 'postfix'; 'ab €' without a position, and the whole as phrase
- *   €10 / £8              the whole as phrase
- *   5                     nothing
- *   5-10 €  $5 - $10      the only sign, which the plugin does not find: '€', 'postfix'; '$', 'prefix'
+ *   1  Free - 20            label 'Free'
+ *   2  8 €     ab 7 €       as the plugin reads them: '€', 'postfix'; 'ab €' without a position, and the whole as phrase
+ *   3  €10 / £8             the whole as phrase
+ *   4  5                    nothing
+ *   5  5-10 €  $5 - $10     the only sign, which the plugin does not find: '€', 'postfix'; '$', 'prefix'
  * @param phrase the whole cost as written: of a list `-5 &euro;, 10 &euro;`
  * @param unsigned the same without a minus, a list as a list: `5 &euro;`, `10 &euro;`
  */
 function besideAmounts(phrase: string, unsigned: Cost, signs: string[]): Partial<BesideAmounts> {
-  const own = pluginCurrency(unsigned);
+  const ofPlugin = pluginCurrency(unsigned);
   // The plugin takes `Free -` for the symbol of `Free - 20`.
-  const label = own.position === 'prefix' && DASH_AT_END.test(own.symbol) ? own.symbol.slice(0, -1).trimEnd() : '';
+  const hasDash = ofPlugin.position === 'prefix' && DASH_AT_END.test(ofPlugin.symbol);
+  const label = hasDash ? ofPlugin.symbol.slice(0, -1).trimEnd() : '';
   // Not `CHF -15.`, whose currency is CHF: The Events Calendar shows `CHF 15.-`.
-  if (label !== '' && !DASH_AT_END.test(label) && !isCurrencySign(label)) return { label };
+  if (label !== '' && !DASH_AT_END.test(label) && !isCurrencySign(label)) return { label }; // 1
   // The dash of `10-10` is no currency.
-  if (/[^–—−-]/u.test(own.symbol)) return own.position === '' ? { ...own, phrase } : own;
+  if (/[^–—−-]/u.test(ofPlugin.symbol)) return ofPlugin.position === '' ? { ...ofPlugin, phrase } : ofPlugin; // 2
   const [sign, ...others] = signs;
-  if (others.length > 0) return { phrase };
-  if (sign === undefined) return {};
+  if (others.length > 0) return { phrase }; // 3
+  if (sign === undefined) return {}; // 4
   const whole = decodeEntities(phrase);
-  return { symbol: sign, position: whole.indexOf(sign) < whole.search(/\d/) ? 'prefix' : 'postfix' };
+  return { symbol: sign, position: whole.indexOf(sign) < whole.search(/\d/) ? 'prefix' : 'postfix' }; // 5
 }
 
 /** Without tags and outer blanks. */

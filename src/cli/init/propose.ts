@@ -101,7 +101,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
  *   event           no dates of event                        its preset: the companion plugin will show its dates
  *   not given       the dates of the first preset            the first, even if gigs have dates too
  *   not given       not these, but dates of gigs             none: init can read the dates of gigs
- *   not given       no dates, or others of its own type      the first: the site has its plugin (`matchPreset`)
+ *   not given       no dates, or other dates of that type    the first: the site has its plugin (`matchPreset`)
  */
 function fittingPreset(
   presets: readonly PresetMatch[],

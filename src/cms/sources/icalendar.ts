@@ -119,7 +119,7 @@ async function readGroup(group: UidGroup, components: readonly Component[]): Pro
   for (const component of components) await attempt(group, () => addPart(group, component));
   // A private master has no start. It hides all of its UID, other masters too: any change may show what is private.
   if ([...masters.values()].some(({ start }) => start === undefined)) return;
-  // If the UID has several masters, each has its start in its key, even if the start of another cannot be read now.
+  // If the UID has several masters, each has its start in its key, also while another cannot be read: keys stay.
   const hasOthers = components.filter((component) => !isChange(component)).length > 1;
   for (const master of masters.values()) await attempt(group, () => addInstances(group, master, hasOthers));
   // Last: by now `claimChange` has found the changes' instances. A change whose instance no series has is added too.
