@@ -28,8 +28,8 @@ export type CmsRecord = Record<string, unknown>;
  *   a list of an account   has it: so the replica has it too with `upstream.readAs: account`
  *   a list of visitors     has it only if a plugin of the site adds it: so the replica has it too
  *
- * If a list lacks such a record although a single read has it, the list counts: the record is no hole (`readHoles`), and
- * is deleted (`isRightlyMissing`).
+ * If a list lacks such a record although a single read has it, the list counts: the record is no hole (`readHoles`),
+ * and is deleted (`isRightlyMissing`).
  */
 export const CMS_STATUS = 'calendar_gateway_status';
 

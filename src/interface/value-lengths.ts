@@ -32,7 +32,7 @@ export const SIZES = {
   newTerms: { characters: 50_000, elementCharacters: 1000 },
   /** WordPress's columns of type TEXT hold 65,535 bytes of UTF-8, which needs at most three for each of these. */
   text: { characters: 20_000 },
-  /** Such a text is read, stored and searched (its beginning) without a noticeable pause. WordPress's columns hold more. */
+  /** Such a text is read and stored, and its beginning indexed, without a noticeable pause. WordPress holds more. */
   longText: { characters: 100_000 },
   /** Custom fields by name: of a filter, and of a body. */
   customFilters: { characters: 10_000 },

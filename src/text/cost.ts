@@ -186,11 +186,11 @@ const NOTHING_BESIDE: BesideAmounts = { label: '', symbol: '', position: '', phr
 /**
  * What a cost says beside its amounts. The numbers are those of the returns:
  *
- *   1  Free - 20            label 'Free'
- *   2  8 €     ab 7 €       as the plugin reads them: '€', 'postfix'; 'ab €' without a position, and the whole as phrase
- *   3  €10 / £8             the whole as phrase
- *   4  5                    nothing
- *   5  5-10 €  $5 - $10     the only sign, which the plugin does not find: '€', 'postfix'; '$', 'prefix'
+ *   1  Free - 20           label 'Free'
+ *   2  8 €     ab 7 €      as the plugin reads them: '€', 'postfix'; 'ab €' without a position, and the whole as phrase
+ *   3  €10 / £8            the whole as phrase
+ *   4  5                   nothing
+ *   5  5-10 €  $5 - $10    the only sign, which the plugin does not find: '€', 'postfix'; '$', 'prefix'
  * @param phrase the whole cost as written: of a list `-5 &euro;, 10 &euro;`
  * @param unsigned the same without a minus, a list as a list: `5 &euro;`, `10 &euro;`
  */

@@ -8,22 +8,58 @@ import schema from '../../src/mapping/mapping.schema.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** With a row, a branch or a word for each CMS: `grep -ni payload FILE` shows that of Payload. */
-const PLACES = `
-  src/observability/log.ts src/config-schema.ts src/cli/commands.ts src/cli/init/options.ts
-  src/cli/init/init.ts src/cli/check/reads.ts src/cli/check/trials.ts src/cli/open-site.ts src/gateway.ts
-  src/cms/port.ts src/mapping/mapping-file.ts src/mapping/mapping.schema.json
-  package.json deploy/Dockerfile .gitignore .ci/run CHANGELOG.md README.md CONTRIBUTING.md test/README.md
-  sandbox/README.md docs/setup.md docs/mapping.md docs/scaling.md docs/operations.md
-  docs/configuration.md docs/differences.md docs/api.md examples/README.md
-  sandbox/sandbox.ts sandbox/demo.ts sandbox/demo-sites.ts sandbox/packages.ts sandbox/paths.ts sandbox/town/fill.ts
-  test/cms/implementations.ts test/cms/contract.test.ts test/cms/contract-table.ts test/faults/cms-client.test.ts
-  test/record/record.ts test/temporary-site.ts test/mapping/mapping-reference.test.ts
-  test/mapping/mapping-file.test.ts test/cli/commands.test.ts test/live/package.ts test/model/event-state.test.ts
-  test/gateway.test.ts test/calendar/changed-terms.test.ts test/interface/openapi.test.ts
-`
-  .trim()
-  .split(/\s+/);
+/** What each place says of each CMS: `grep -ni payload FILE` shows it of Payload. */
+const PLACES = {
+  'src/observability/log.ts': 'what in its messages is no credential',
+  'src/config-schema.ts': 'what its service account has as password',
+  'src/cli/commands.ts': 'what `plugin` prints for it',
+  'src/cli/init/options.ts': 'what user and password are there, and what `init` writes',
+  'src/cli/init/init.ts': 'a row of PROPOSERS',
+  'src/cli/check/reads.ts': 'what shows its records to visitors',
+  'src/cli/check/trials.ts': 'whether a custom field may publish a draft',
+  'src/cli/open-site.ts': 'rows of ADAPTERS and REST_CALLS',
+  'src/gateway.ts': 'a branch of openCms',
+  'src/cms/port.ts': 'what the mapping says of its site (SiteSpec)',
+  'src/mapping/mapping-file.ts': 'a row of SiteSpecs',
+  'src/mapping/mapping.schema.json': 'upstream, allOf, an object for the site, one for a kind',
+  'package.json': 'the file of its plugin, a script for its tests',
+  'deploy/Dockerfile': 'the file of its plugin',
+  '.gitignore': 'the folders of its sandbox and its demo',
+  '.ci/run': 'a step with its tests',
+  'CHANGELOG.md': 'that it is supported',
+  'README.md': 'the table of what works with which CMS',
+  'CONTRIBUTING.md': 'where its adapter has what a CMS must have',
+  'test/README.md': 'its fake site and its recordings',
+  'sandbox/README.md': 'its sandbox',
+  'docs/setup.md': 'account, plugin and what else is different',
+  'docs/mapping.md': 'its mapping',
+  'docs/scaling.md': 'whether several gateways can be in front of it',
+  'docs/operations.md': 'whether it has an id map to back up',
+  'docs/configuration.md': 'generated from config-schema.ts',
+  'docs/differences.md': 'what is different in front of it',
+  'docs/api.md': 'how a caller logs in',
+  'examples/README.md': 'its plugin',
+  'sandbox/sandbox.ts': '--cms',
+  'sandbox/demo.ts': '--cms',
+  'sandbox/demo-sites.ts': 'its demo',
+  'sandbox/packages.ts': 'what npm installs for its sandbox',
+  'sandbox/paths.ts': 'the folder of its sandbox',
+  'sandbox/town/fill.ts': 'how the demo uploads an image to it',
+  'test/cms/implementations.ts': 'its ContractSubject: begin here',
+  'test/cms/contract.test.ts': 'that its recording fulfils the contract',
+  'test/cms/contract-table.ts': 'that a new site of it does',
+  'test/faults/cms-client.test.ts': 'that its adapter sends the user agent',
+  'test/record/record.ts': 'its recording',
+  'test/temporary-site.ts': 'a new site of it for one script',
+  'test/mapping/mapping-reference.test.ts': 'its column of the reference',
+  'test/mapping/mapping-file.test.ts': 'mappings of it that are refused',
+  'test/cli/commands.test.ts': 'that `plugin` prints its plugin',
+  'test/live/package.ts': 'that the package has its plugin',
+  'test/model/event-state.test.ts': 'that its sandbox has every word of event_status',
+  'test/gateway.test.ts': 'a webhook about its images',
+  'test/calendar/changed-terms.test.ts': 'a change of one of its terms',
+  'test/interface/openapi.test.ts': 'its login in the OpenAPI document',
+};
 
 /** Of the CMS alone. */
 const ownFiles = (cms: string): string[] => [
@@ -36,8 +72,8 @@ const ownFiles = (cms: string): string[] => [
 // WordPress, the first one, is meant where no name is said.
 for (const cms of Object.keys(CMS_RULES).filter((name) => name !== 'wordpress'))
   describe(`the CMS ${cms}`, () => {
-    for (const file of PLACES)
-      it(`is named in ${file}`, () => {
+    for (const [file, says] of Object.entries(PLACES))
+      it(`is named in ${file}: ${says}`, () => {
         expect(readFileSync(join(ROOT, file), 'utf8').toLowerCase()).to.include(cms);
       });
 
