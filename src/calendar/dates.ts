@@ -72,7 +72,7 @@ export function dateWindow(values: Partial<Record<DateParameter, string>>, optio
   const defaults: DateWindow['urlDates'] = hasDefaults ? defaultWindow(options.nowMs, options.zone) : {};
   const bounds: DateBound[] = [];
   const urlDates: DateWindow['urlDates'] = {};
-  // How often the bounds move: the days of the default window at midnight UTC. Fixed ones count as these.
+  // The days of the default window move at midnight UTC. A list with fixed bounds is valid until then too.
   let movesEveryMs = DAY_MS;
   for (const name of DATE_PARAMETERS) {
     const text = values[name];
@@ -81,8 +81,8 @@ export function dateWindow(values: Partial<Record<DateParameter, string>>, optio
     const { field, op, widen } = COMPARISONS[name];
     const read = options.strict ? parseWallTimeIn : timeOnDay;
     const exact = text === undefined ? byDefault! : read(name, text, options);
-    // Where days start at 05:00, of `end_date=2027-05-01 18:00`: `2027-05-02 04:59:59`. `dayEndOn` leaves a last second
-    // as it is, such as a sent `2027-05-01 04:59:59`: hence `dayStartOn`.
+    // Where days start at 05:00, `end_date=2027-05-01 18:00` gives `2027-05-02 04:59:59`. So does a sent 04:59:59:
+    // `dayEndOn` alone would leave it as it is, the last second of a day. Hence `dayStartOn`.
     const wall = options.strict ? exact : widen(dayStartOn(exact), options.dayStarts);
     urlDates[name] = wall;
     bounds.push({ field, op, wall });

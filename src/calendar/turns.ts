@@ -8,9 +8,9 @@ import type { VisibleRecords } from '../store/database.ts';
 const oneAtATime = bulkhead(1, Number.POSITIVE_INFINITY);
 
 /**
- * Call it before a long step; between small steps `pause` (pause.ts). Resolves in a later turn of the event loop, in
- * which no other caller continues: the next one asks for its turn when this one has come. With `setImmediate` alone,
- * the steps of ten requests would run in one turn, and block all others ten times as long.
+ * Resolves in a later turn of the event loop, in which no other caller continues: the next one asks for its turn when
+ * this one has come. With `setImmediate` alone, the steps of ten requests would run in one turn, and block all others
+ * ten times as long. Call it before a long step; between small steps `pause` (pause.ts).
  */
 export const soloTurn = (): Promise<void> => oneAtATime.execute(() => nextTurn());
 

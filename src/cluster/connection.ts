@@ -42,9 +42,9 @@ export function openConnection(url: string) {
       const late = Promise.withResolvers<never>();
       const timer = setTimeout(() => {
         late.reject(new Error(`no response within ${ms} ms`));
-        // The client has no deadline for a command that was sent: a suspended Redis would hold up every later one too.
+        // A suspended Redis would hold up every later command too: the client waits for a sent one without a deadline.
         // `destroy` rejects all other commands that wait, and so clears their timers: no second one comes here.
-        // Nor is an earlier `connect` still trying: without a connection the command would have failed at once.
+        // `connect` tries alone: without a connection the command would have failed at once, so no earlier one tries.
         client.destroy();
         void connect();
       }, ms);

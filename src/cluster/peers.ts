@@ -79,8 +79,8 @@ export class Peers implements PeersPort {
   readonly #rereading = new Set<string>();
   /**
    * True in `read` of `#reread`, and in all that this awaits. A poll at the same time has no such mark: it tells its
-   * changes. A batch (`inBatches` in sync/poll.ts) has the mark if the call that began it had it. A batch that
-   * `CmsRecords.#fetchUnknown` began has none: records that an entry adds to it are told again, which does no harm.
+   * changes. Several calls share a batch (`inBatches` in sync/poll.ts), which has the mark if its first call has it. If
+   * that is `CmsRecords.#fetchUnknown`, it has none: what an entry adds to it is told again, which does no harm.
    */
   readonly #isReread = new AsyncLocalStorage<true>();
 

@@ -83,7 +83,7 @@ export interface CollectionSpec {
   collection: string;
   /** `posts` have an author, a status, a modification time and perhaps a trash; `terms` have none of these. */
   storedAs: 'posts' | 'terms';
-  /** Added to every request for records. The CMS answers `calendar_occurrences=…` with a field of that name in each. */
+  /** Added to every request for records: `calendar_occurrences=7,90` asks for a field of this name in each record. */
   recordParams?: Query;
   /** What the mapping says about it for one CMS alone: only the adapter and the command line read it. */
   cmsSettings: Readonly<Record<string, unknown>>;

@@ -192,7 +192,7 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
   if (format.whyWriteOnly !== undefined) throw new MappingFieldError(`${pointer}/parts`, format.whyWriteOnly);
   const codec = dateTimeCodec(format, 'event');
   const paths = parts.map((part, index) => parseWritablePath(part.at, `${pointer}/parts/${index}/at`));
-  // The part that says the whole day: `Ymd`, and not `H:i`.
+  // The first part that says a whole day, `Ymd`. Parts such as `H:i` are left out: they say none.
   const [dayPart] = parts.flatMap((part, index) => {
     const dayFormat = parseDateFormat(part.format);
     const isWholeDay = typeof dayFormat !== 'string' && dayFormat.whyWriteOnly === undefined;
@@ -242,7 +242,7 @@ function readPart(cmsRecord: CmsRecord, path: Path, format: string): string {
  */
 export function endOnDayOfStart(start: FieldAccessor, end: FieldAccessor): FieldAccessor {
   const ownPaths = end.selectedPaths.filter((path) => !start.selectedPaths.includes(path));
-  const hasDayOfStart = ownPaths.length < end.selectedPaths.length;
+  const hasDayOfStart = end.selectedPaths.some((path) => start.selectedPaths.includes(path));
   if (!hasDayOfStart || ownPaths.length === 0) return end;
   const read: FieldAccessor['read'] = (cmsRecord, zones) => {
     const [from, to] = [start.read(cmsRecord, zones), end.read(cmsRecord, zones)];
@@ -254,7 +254,7 @@ export function endOnDayOfStart(start: FieldAccessor, end: FieldAccessor): Field
   const write: FieldAccessor['write'] = (value, target) => {
     // The start is in the body: it is written before the end, and sent along with it (`sendDependentTogether`).
     const from = start.read(target.body, target.zones);
-    // The end 01:00 of May 2 is stored as if it were of May 1, beside the day of the start.
+    // `from` is May 1, 20:00, and `value` May 2, 01:00: stored is `dayBefore`, May 1, 01:00, with the day of the start.
     const dayBefore = wallAfter(String(value), -DAY_MS);
     const isDayOfStart = typeof from === 'string' && dayBefore.slice(0, 10) === from.slice(0, 10);
     end.write?.(isDayOfStart && dayBefore < from ? dayBefore : value, target);

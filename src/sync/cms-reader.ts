@@ -146,8 +146,8 @@ export async function* paginate(
 }
 
 /**
- * One record with the fields that the mapping names. Takes no read mark: if `readByIds` stores the record, it is under
- * the mark of the list that lacked it, and no other caller stores it. Throws what the CMS throws.
+ * One record with the fields that the mapping names. It has no read mark of its own: `readByIds` stores it under that
+ * of the list that lacked it, and no other caller stores it. Throws what the CMS throws.
  */
 export function readRecord(context: SyncContext, spec: CollectionSpec, id: number): Promise<CmsRecord> {
   context.tally.requests += 1;

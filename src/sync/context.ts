@@ -96,13 +96,13 @@ const MAX_MARKS = 10_000;
 //   this gateway writes event 12, or a webhook names it    8              8 (`outdateResponses`)
 //   the response to 7 comes, with event 12                                8: this is outdated, and not stored
 //   a list of the ids 12 and 15 is requested               9
-//   the response to 9 comes                                               9 (`claimIfCurrent`): this is stored
+//   the response to 9 comes                                               9 (`acceptIfCurrent`): this is stored
 
 /** Outdates the responses to earlier requests: this gateway, a webhook or another gateway says the record changed. */
 export function outdateResponses(memory: SyncMemory, kind: KindOrImage, id: number): void {
   memory.lastReadMark += 1;
   memory.latestMarks.set(`${kind} ${id}`, memory.lastReadMark);
-  if (kind !== 'image') memory.kinds[kind].revision += 1;
+  if (kind !== 'image') memory.kinds[kind].linkRevision += 1;
 }
 
 /** True if a response to the request with this read mark is older than what is known of the record. */
@@ -110,7 +110,7 @@ export const isOutdated = ({ latestMarks }: SyncMemory, kind: KindOrImage, id: n
   (latestMarks.peek(`${kind} ${id}`) ?? 0) > readMark;
 
 /** False: the response is outdated. True: it is stored now, and this outdates the responses to earlier requests. */
-export function claimIfCurrent(memory: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean {
+export function acceptIfCurrent(memory: SyncMemory, kind: KindOrImage, id: number, readMark: number): boolean {
   if (isOutdated(memory, kind, id, readMark)) return false;
   memory.latestMarks.set(`${kind} ${id}`, readMark);
   return true;
@@ -138,7 +138,7 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
 
 const newKindMemory = (replica: Replica, kind: Kind) => ({
   /** Grows with every change of the kind's records in the replica: link tables are built again. */
-  revision: 0,
+  linkRevision: 0,
   /** Records to re-read by id, such as the events of a term that was deleted. */
   dirty: new Set<number>(),
   /** Stamps of records that are left out because the CMS's response with one alone is too large; until a scan. */

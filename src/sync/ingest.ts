@@ -13,7 +13,7 @@ import type { Replica } from '../store/replica.ts';
 import { charactersOf } from '../text/text.ts';
 import { isTooLargeError, readByIds, readRecord } from './cms-reader.ts';
 import { idOf, idsPerRequest, isPublished } from './collections.ts';
-import { claimIfCurrent, countRecords, isOutdated, logDecision, markDirty, type SyncContext } from './context.ts';
+import { acceptIfCurrent, countRecords, isOutdated, logDecision, markDirty, type SyncContext } from './context.ts';
 
 /** Of the records of one transaction, which blocks the event loop for a few milliseconds. One record may have more. */
 const BATCH_CHARACTERS = 50_000;
@@ -45,7 +45,7 @@ export async function endTurn({ db }: Replica, changed: number): Promise<void> {
 async function apply({ replica, memory, tally }: SyncContext, kind: Kind, changes: ChangeSet): Promise<number> {
   const changed = replica.apply(changes);
   // Before the next turn, in which a webhook may build the link tables: they must have a venue that came just now.
-  if (changed > 0) memory.kinds[kind].revision += 1;
+  if (changed > 0) memory.kinds[kind].linkRevision += 1;
   tally[changes.deletes ? 'removed' : 'changed'] += changed;
   await endTurn(replica, changed);
   return changed;
@@ -65,7 +65,7 @@ export async function ingestRecords(
   const distinct = new Map(records.filter(isPublished).map((record) => [idOf(record), record]));
   distinct.delete(0);
   for (const batch of batchesOf([...distinct.values()], BATCH_SIZE)) {
-    const accepted = batch.filter((record) => claimOrMarkDirty(context, kindMapping, idOf(record), readMark));
+    const accepted = batch.filter((record) => acceptOrMarkDirty(context, kindMapping, idOf(record), readMark));
     const upserts = accepted.flatMap((record) => [
       kindMapping.read(record, memory.site, memory.linkTables),
       ...Object.values(kindMapping.embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
@@ -77,9 +77,9 @@ export async function ingestRecords(
 }
 
 /** Marks the record dirty, and returns false, if it was written after this request, or stored from a later one. */
-function claimOrMarkDirty(context: SyncContext, kindMapping: KindMapping, id: number, readMark: number): boolean {
+function acceptOrMarkDirty(context: SyncContext, kindMapping: KindMapping, id: number, readMark: number): boolean {
   const { memory } = context;
-  if (!claimIfCurrent(memory, kindMapping.kind, id, readMark)) {
+  if (!acceptIfCurrent(memory, kindMapping.kind, id, readMark)) {
     logDecision(context, kindMapping.collection, 'refuse: changed after it was requested', { id, readMark });
     markDirty(memory, kindMapping.kind, [id]);
     return false;
@@ -163,9 +163,9 @@ export async function refreshRecords(
     firstReadMark ||= readMark;
   }
   const { suspended } = context.memory.kinds[kindMapping.kind];
-  const unnamed = missing.filter((id) => !deletableAtOnce.has(id) && !suspended.has(id));
-  const stored = stampsById(context.replica.db, kindMapping.kind, unnamed);
-  suspendIfMass(context, kindMapping, [...stored.keys()]);
+  const doubtful = missing.filter((id) => !deletableAtOnce.has(id) && !suspended.has(id));
+  // If they are many, this adds those that the replica has to `suspended`.
+  suspendIfMass(context, kindMapping, [...stampsById(context.replica.db, kindMapping.kind, doubtful).keys()]);
   const deletable = missing.filter((id) => deletableAtOnce.has(id) || !suspended.has(id));
   await deleteRecords(context, kindMapping, deletable, firstReadMark);
   // Also of records that `deleteRecords` keeps because something newer is known of them.
@@ -195,7 +195,7 @@ export async function refreshDirty(context: SyncContext, kindMapping: KindMappin
  *   2. leaves out the records that were written since the request
  *   3. marks the events of deleted terms dirty: the CMS removes a term from them without touching their `modified`
  *   4. deletes the records
- *   5. forgets that they are in the trash. Not of event 12 if a webhook said so during step 4: its own read needs that
+ *   5. forgets that they are in the trash. Not if a webhook said so during step 4 (`isOutdated`): its read needs that
  */
 async function deleteRecords(context: SyncContext, kindMapping: KindMapping, ids: readonly number[], readMark: number) {
   const { kind } = kindMapping;
@@ -207,7 +207,7 @@ async function deleteRecords(context: SyncContext, kindMapping: KindMapping, ids
         const changes = occurrenceDeletes(occurrenceIds(replica.db, id), trashed.has(id));
         await applyToSeries(context, id, readMark, changes);
       }
-    const deletable = batch.filter((id) => claimIfCurrent(memory, kind, id, readMark));
+    const deletable = batch.filter((id) => acceptIfCurrent(memory, kind, id, readMark));
     // No mapping has events that are terms: `kind` only tells the compiler.
     if (kindMapping.storedAs === 'terms' && kind !== 'event')
       for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));

@@ -6,7 +6,7 @@ import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { imageOptions, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
 import {
-  claimIfCurrent,
+  acceptIfCurrent,
   linkTablesState,
   logDecision,
   outdateResponses,
@@ -38,7 +38,7 @@ export async function refreshImages(context: SyncContext, ids: readonly number[]
     memory.lastReadMark += 1;
     const { lastReadMark } = memory;
     const images = new Map((await readImages(context, slice)).map((image) => [image.id, image]));
-    const current = slice.filter((id) => claimIfCurrent(memory, 'image', id, lastReadMark));
+    const current = slice.filter((id) => acceptIfCurrent(memory, 'image', id, lastReadMark));
     tally.changed += replica.apply({ images: current.flatMap((id) => images.get(id) ?? []) });
     missing.push(...current.filter((id) => !images.has(id)));
   }
@@ -133,7 +133,7 @@ async function refreshTable(context: SyncContext, link: LinkField): Promise<void
   const linked = mapping.kinds[link.kind];
   if (!linked || memory.unreadable.has(linked.collection)) return;
   const terms = link.terms === undefined ? [] : await listAll(context, plainCollection(link.terms, 'terms'), 'slug');
-  const fingerprint = JSON.stringify([memory.kinds[link.kind].revision, terms]);
+  const fingerprint = JSON.stringify([memory.kinds[link.kind].linkRevision, terms]);
   if (memory.linksBuiltFrom.get(link) === fingerprint) return;
   // `buildTable` finds a record's term by its slug, and without terms the number in one of its mapped fields.
   const records = await listAll(context, linked, link.terms === undefined ? 'mapped' : 'slug');

@@ -96,8 +96,8 @@ const NUMBER = new RegExp(
 );
 
 /**
- * The symbol and the position that The Events Calendar stores for a cost, by the rule of its `Tribe__Cost_Utils`. The
- * plugin takes the nth number out of the nth part between commas. If the same rest remains of each, it is the symbol.
+ * The symbol and the position that The Events Calendar stores for a cost (in `Tribe__Cost_Utils`). It takes the first
+ * number out of the first part between commas, the second out of the second. If all rests are equal, this is the symbol.
  *
  *   cost            parts         numbers     rests       symbol
  *   5 per person    the cost      5           one         per person, postfix
@@ -125,8 +125,8 @@ export function pluginCurrency(cost: Cost): { symbol: string; position: Position
 const withoutRuns = (text: string): string => phpTrim(text.replace(/[\t\n\r ]+/g, ' '));
 
 /**
- * The numbers of all parts, and the parts without one. The plugin compares them by digits, with as many decimals as the
- * longest number has. Of equal ones the last counts.
+ * The numbers of all parts, and the parts without one. The plugin gives each number as many decimals as the longest
+ * has. Of numbers with the same digits it keeps the last.
  *
  *   8,50  8.5  9    digits 850, 850 and 900, so `8.5` and `9`
  *   8,50  .5.       digits 850 and 5: the plugin takes `.5.` for a word, and adds no decimals

@@ -33,9 +33,9 @@ import {
 const CALENDAR_LISTS: PageSizes = { perPage: 1000, maxPerPage: 1000 };
 const ATOM_LISTS: PageSizes = { perPage: 50, maxPerPage: 200 };
 
-/** Writing an event takes about as long as rendering this many bytes. */
+/** Added to the bytes of an event's JSON: writing it takes about as long as rendering this many bytes. */
 const BYTES_PER_EVENT = TURN_BYTES / 10;
-/** Per call of `listItems`. A feed holds the JSON of five events at a time, and no feed is refused as too large. */
+/** Per call of `listItems`, which counts `MAX_LIST_BYTES` anew: so a feed of 1000 events is not too large. */
 const EVENTS_PER_SLICE = 5;
 
 /** What a feed writes of the events of a list, and how it responds with it. */
@@ -58,9 +58,9 @@ function* feedSteps<T>(page: ListPage, request: ApiRequest, { write, respond }: 
     for (const entry of yield* listItems(slice, request)) {
       items.push(write(parseRendered(entry.bytes)));
       for (const tag of entry.cacheTags) cacheTags.add(tag);
-      // Of cached events too: the client pays for what it gets.
+      // What the client pays for at the end (its rate limit): for cached events too.
       chargedBytes += entry.bytes.byteLength + BYTES_PER_EVENT;
-      // For the writing alone: `listItems` has yielded the bytes of the events that it rendered.
+      // What this turn took for the writing: `listItems` has yielded the bytes of the events that it rendered.
       yield BYTES_PER_EVENT;
     }
   }

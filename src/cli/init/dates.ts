@@ -74,7 +74,7 @@ function isDate({ values, type, path }: SiteField, decisions: DateDecisions): bo
 }
 
 /**
- * Finds the start and the end among dates or times of day by their names, and if these do not tell, by their values:
+ * Finds start and end among dates or times of day: by their names; else by values, if at most two fields have these:
  *
  *   fields with values       start                                       end
  *   start_date, end_date     start_date                                  end_date
@@ -125,13 +125,13 @@ function best(fields: readonly SiteField[], name: string): SiteField | undefined
  *
  *   meta.day              meta.time   in the mapping
  *   2031-05-01            19:30       parts: meta.day as Y-m-d, meta.time as H:i
- *   2031-05-01 00:00:00   19:30       parts: meta.day as Y-m-d 00:00:00, meta.time as H:i (`isDay`)
+ *   2031-05-01 00:00:00   19:30       parts: meta.day as Y-m-d 00:00:00, meta.time as H:i (`isMidnight`)
  *   2031-05-01 19:30:00   any         meta.day: it has the time of day itself
  *   01.05.2031 19:30      none        meta.day, as local-datetime
  */
 function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateDecisions): FieldLocation {
   const form = inferDate(date.values, decisions);
-  if (time && (!form?.hasTime || isDay(date)))
+  if (time && (!form?.hasTime || isMidnight(date)))
     return {
       parts: [
         { at: date.path, format: (form?.format ?? 'Y-m-d').replace(/H:i$/, '00:00').replace(/H:i:s$/, '00:00:00') },
@@ -145,8 +145,8 @@ function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateD
   return as === undefined ? date.path : { at: date.path, as };
 }
 
-/** Many plugins store a day as the midnight at which it begins. Writes keep that: `Y-m-d 00:00:00` is the format. */
-const isDay = ({ values }: SiteField): boolean =>
+/** Many plugins store a day as the midnight at which it begins. With 00:00:00 for `H:i:s`, writes keep that. */
+const isMidnight = ({ values }: SiteField): boolean =>
   values.every((value) => typeof value === 'string' && /[ T]00:00(?::00)?$/.test(value));
 
 /** The date that the operator named: `meta.start`, or `meta.day,meta.time`. Throws `ConfigError` if unreadable. */

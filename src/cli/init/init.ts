@@ -85,9 +85,9 @@ async function proposeForPayload(url: string, { mapping: name, eventType, fields
       'is a Payload site: --mapping, --field and --event-type are for WordPress',
       'Leave them out, and name its collections and fields in mapping.json.',
     );
-  const { file } = loadMapping('payload');
+  // The mapping names the collection of the accounts, which `--user` says. `users` is its default.
   const payload = user === undefined || user === 'users' ? {} : { users: user };
-  const mapping = { ...file, name: 'payload-here', payload };
+  const mapping = { ...loadMapping('payload').file, name: 'payload-here', payload };
   const lines = [
     `Site        ${url}, Payload`,
     'Mapping     a copy of the mapping payload, which you edit: init does not know how the collections and fields ' +

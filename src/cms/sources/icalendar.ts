@@ -80,8 +80,8 @@ interface UidPart {
   component: Component;
   /** Of a master its DTSTART. Of a change its RECURRENCE-ID, which may be a day although the series has times. */
   named: times.Moment;
-  /** Of a change: the start, as the series has it, of the instance that has claimed it (`claimChange`). */
-  claimed?: times.Moment;
+  /** Of a change: the start, as the series has it, of its instance, once that is found (`assignChange`). */
+  ofInstance?: times.Moment;
   /** Its DTSTART. Undefined: the component is private, or a change whose DTSTART cannot be read. */
   start?: times.Moment;
   /** Read once an instance is in the window. */
@@ -122,7 +122,7 @@ async function readGroup(group: UidGroup, components: readonly Component[]): Pro
   // If the UID has several masters, each has its start in its key, also while another cannot be read: keys stay.
   const hasOthers = components.filter((component) => !isChange(component)).length > 1;
   for (const master of masters.values()) await attempt(group, () => addInstances(group, master, hasOthers));
-  // Last: by now `claimChange` has found the changes' instances. A change whose instance no series has is added too.
+  // Last: by now `assignChange` has found the changes' instances. A change whose instance no series has is added too.
   for (const change of changes.values())
     if (change.start) await attempt(group, () => add(group, change, change.start!, originalStartOf(change)));
 }
@@ -156,7 +156,7 @@ async function addInstances(group: UidGroup, master: UidPart, hasOthers: boolean
   const rangeChanges = [...changes.values()].filter(isOfLaterToo);
   rangeChanges.sort((a, b) => originalStartOf(a).epochMs - originalStartOf(b).epochMs);
   for await (const start of isSeries ? times.startsOf(component, first, group) : [first]) {
-    if (claimChange(start, changes)) continue;
+    if (assignChange(start, changes)) continue;
     const rangeChange = rangeChanges.findLast((change) => originalStartOf(change).epochMs < start.epochMs);
     const moved = rangeChange?.start && movedLikewise(start, originalStartOf(rangeChange), rangeChange.start);
     if (!rangeChange) await add(group, master, start, isSeries || hasOthers ? start : undefined);
@@ -180,14 +180,14 @@ async function add(group: UidGroup, part: UidPart, start: times.Moment, inKey?: 
 }
 
 const isChange = ({ lines }: Component): boolean => lines.has('recurrence-id');
-const originalStartOf = ({ claimed, named }: UidPart): times.Moment => claimed ?? named;
+const originalStartOf = ({ ofInstance, named }: UidPart): times.Moment => ofInstance ?? named;
 
 /** Marks the change whose RECURRENCE-ID is this time, or this day, as that of the instance. False: there is none. */
-function claimChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>): boolean {
+function assignChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>): boolean {
   const ofDay = changes.get(times.dayName(start.wallMs));
-  // The first instance of a day claims the change of that day. `originalStartOf` is then its time: no later one does.
+  // The first instance of a day gets the change of that day. `originalStartOf` is then its time: no later one does.
   const change = changes.get(times.instanceName(start)) ?? (ofDay && originalStartOf(ofDay).isDate ? ofDay : undefined);
-  if (change) change.claimed = start;
+  if (change) change.ofInstance = start;
   return change !== undefined;
 }
 

@@ -38,7 +38,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   db_insert_error: { kind: 'failed', fields: ['name'] },
   duplicate_term_slug: { kind: 'conflict', fields: ['slug'], ...BEFORE_WRITE },
   term_exists: { kind: 'conflict', fields: ['name'], ...BEFORE_WRITE },
-  missing_parent: BEFORE_WRITE,
+  missing_parent: BEFORE_WRITE, // Of this and the next ones `kindOf` gives the kind, by their status.
   rest_cannot_assign_term: BEFORE_WRITE,
   rest_cannot_create: BEFORE_WRITE,
   rest_cannot_edit_others: BEFORE_WRITE,

@@ -59,7 +59,7 @@ export class SourceRecords {
 
   /** @param always names of categories that the settings give to each event of the source */
   add({ source, ownId: id, noticed, eventJson }: SourceRow, always: readonly string[]): void {
-    if (!this.#claim(id)) return;
+    if (!this.#isFirst(id)) return;
     const event = JSON.parse(eventJson) as SourceEvent;
     // `shared` is stored as the source has it. What the record has in another form, or not at all, is taken out.
     const { key, uid, createdUtc, modifiedUtc, image, venue, organizers, categories, tags = [], ...shared } = event;
@@ -84,7 +84,7 @@ export class SourceRecords {
   }
 
   /** True for the first call with this id: its record is to be made now. */
-  #claim(id: number): boolean {
+  #isFirst(id: number): boolean {
     const isFirst = !this.#made.has(id);
     this.#made.add(id);
     return isFirst;
@@ -95,7 +95,7 @@ export class SourceRecords {
     const { name: title, ...fields } = said;
     const address = isVenue(said) ? fold(said.address) : '';
     const id = derivedId(kind, source, foldName(title), address);
-    if (!this.#claim(id)) return id;
+    if (!this.#isFirst(id)) return id;
     const region = isVenue(said) ? { stateprovince: said.state || said.province || '' } : {};
     const named = { title, slug: slugFor(title, id) };
     const record = { ...emptyRecord(kind, id), ...fields, ...region, ...named, ...NO_RECORD_TIMES };
@@ -112,7 +112,7 @@ export class SourceRecords {
       if (known !== undefined) return [known];
       const ofCms = this.#cmsTerm(kind, name);
       const id = ofCms ?? derivedId(kind, key);
-      if (ofCms === undefined && this.#claim(id)) this.#upserts.push(newTerm(kind, id, name));
+      if (ofCms === undefined && this.#isFirst(id)) this.#upserts.push(newTerm(kind, id, name));
       this.#terms.set(`${kind} ${key}`, id);
       return [id];
     });
@@ -130,7 +130,7 @@ export class SourceRecords {
     const { url, width, height } = image;
     const id = derivedId('image', source, url);
     const extension = /\.([a-z]{3,4})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
-    if (this.#claim(id)) this.#images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });
+    if (this.#isFirst(id)) this.#images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });
     return id;
   }
 }
