@@ -96,8 +96,8 @@ const NUMBER = new RegExp(
 );
 
 /**
- * The symbol and the position that The Events Calendar stores for a cost (in `Tribe__Cost_Utils`). It takes the first
- * number out of the first part between commas, the second out of the second. If all rests are equal, this is the symbol.
+ * Symbol and position that The Events Calendar stores for a cost (`Tribe__Cost_Utils`). It takes the first number out
+ * of the first part between commas, the second out of the second. If all rests are equal, this is the symbol.
  *
  *   cost            parts         numbers     rests       symbol
  *   5 per person    the cost      5           one         per person, postfix
