@@ -39,7 +39,7 @@ export const LIMITS = {
      * READ_BODY_BYTES in the body of a read, SIZES.ids and SIZES.terms in both (src/interface/value-lengths.ts).
      */
     idsPerParameter: 1000,
-    /** Wrong logins in `failedLoginWindowS` before more wait; tokens that the CMS ignores count apart, up to this too. */
+    /** Wrong logins in `failedLoginWindowS` before more wait; tokens that the CMS ignores count apart, up to this. */
     failedLoginsPerAddress: 20,
     /** Except from addresses where this user has logged in within a day. */
     failedLoginsPerUser: 10,

@@ -13,7 +13,7 @@ const MAX_STARTS = 100_000;
 const MAX_RULES = 10;
 /** Of RDATE, and of EXDATE: eight years of days. */
 const MAX_DATES = 3000;
-/** Of PT2400000000H, which `Date` cannot tell: in every zone shown as 9999-12-31 23:59:59 (`formatWallTime`). */
+/** Stands for later ends, as of PT2400000000H, which `Date` cannot tell: in every zone it is 9999-12-31 23:59:59. */
 const LATEST_END_MS = LATEST_MS + DAY_MS;
 
 export interface TimeContext {
