@@ -33,7 +33,7 @@ async function creationKeyFor({ keyedCreate }: RequestContext, kind: Kind): Prom
   return keyedCreate.creationKey;
 }
 
-interface Parts {
+interface CmsRecordsParts {
   cms: Cms;
   mapping: Mapping;
   replica: Replica;
@@ -48,9 +48,9 @@ interface Parts {
  * and `CmsRejected`. A read in the default view, `public`, finds an account's private posts too (`CmsView`).
  */
 export class CmsRecords {
-  readonly #parts: Parts;
+  readonly #parts: CmsRecordsParts;
 
-  constructor(parts: Parts) {
+  constructor(parts: CmsRecordsParts) {
     this.#parts = parts;
   }
 

@@ -145,7 +145,7 @@ function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateD
   return as === undefined ? date.path : { at: date.path, as };
 }
 
-/** Many plugins store a day as the midnight at which it begins. Writes keep that: `Y-m-d 00:00:00` is the format. */
+/** Many plugins store a day as the midnight that begins it. Writes keep it: `Y-m-d H:i:s` becomes `Y-m-d 00:00:00`. */
 const isDay = ({ values }: SiteField): boolean =>
   values.every((value) => typeof value === 'string' && /[ T]00:00(?::00)?$/.test(value));
 
