@@ -185,7 +185,7 @@ const originalStartOf = ({ claimed, named }: UidPart): times.Moment => claimed ?
 /** Marks the change whose RECURRENCE-ID is this time, or this day, as that of the instance. False: there is none. */
 function claimChange(start: times.Moment, changes: ReadonlyMap<string, UidPart>): boolean {
   const ofDay = changes.get(times.dayName(start.wallMs));
-  // The first instance of a day claims the change of that day. Then `originalStartOf` is a time: no later one claims it.
+  // The first instance of a day claims the change of that day. Then `originalStartOf` is a time: no later one does.
   const change = changes.get(times.instanceName(start)) ?? (ofDay && originalStartOf(ofDay).isDate ? ofDay : undefined);
   if (change) change.claimed = start;
   return change !== undefined;
