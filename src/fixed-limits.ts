@@ -1,5 +1,5 @@
-// Sizes and times in sections of the configuration that no operator decides, each with its reason. Tests may replace
-// them. Other limits are constants beside their use.
+// Sizes and times in sections of the configuration that no operator decides. Tests may replace them. One without a
+// comment is far above what clients need. Other limits are constants beside their use.
 
 export const LIMITS = {
   upstream: {
@@ -8,7 +8,7 @@ export const LIMITS = {
       queue: 100,
       /** A site that takes no connection in this time is down, not slow. */
       connectTimeoutMs: 2000,
-      /** From sending a call until its response headers, in tests: config.ts makes it 2/3 of `deadlineMs`. */
+      /** 2/3 of `deadlineMs` (config.ts); this in tests alone. From sending a call until its response headers. */
       headersTimeoutMs: 10_000,
       /** Of one response. A record that is larger alone is left out of the replica. */
       maxBytes: 5 * 1024 * 1024,
@@ -23,8 +23,8 @@ export const LIMITS = {
   cache: {
     /** A CDN shows a list up to this much longer while it asks for the new one. */
     staleWhileRevalidateS: 30,
+    /** Memory of whole responses, and of rendered records. */
     responseBytes: 16 * 1024 * 1024,
-    /** Memory of rendered records. */
     recordBytes: 6 * 1024 * 1024,
   },
   limits: {
@@ -39,7 +39,7 @@ export const LIMITS = {
      * READ_BODY_BYTES in the body of a read, SIZES.ids and SIZES.terms in both (src/interface/value-lengths.ts).
      */
     idsPerParameter: 1000,
-    /** Wrong logins before further ones wait; tokens that the CMS ignores count apart, up to the same number. */
+    /** Wrong logins in `failedLoginWindowS` before more wait; tokens that the CMS ignores count apart, up to this. */
     failedLoginsPerAddress: 20,
     /** Except from addresses where this user has logged in within a day. */
     failedLoginsPerUser: 10,

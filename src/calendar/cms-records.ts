@@ -33,7 +33,7 @@ async function creationKeyFor({ keyedCreate }: RequestContext, kind: Kind): Prom
   return keyedCreate.creationKey;
 }
 
-interface Parts {
+interface CmsRecordsParts {
   cms: Cms;
   mapping: Mapping;
   replica: Replica;
@@ -45,12 +45,12 @@ interface Parts {
 /**
  * Unless it says otherwise, a method calls the CMS with the actor's own credentials, and returns the record as the CMS
  * shows it to the actor. A write resolves when the replica shows what visitors get of it. Each throws `CmsUnavailable`
- * and `CmsRejected`.
+ * and `CmsRejected`. A read in the default view, `public`, finds an account's private posts too (`CmsView`).
  */
 export class CmsRecords {
-  readonly #parts: Parts;
+  readonly #parts: CmsRecordsParts;
 
-  constructor(parts: Parts) {
+  constructor(parts: CmsRecordsParts) {
     this.#parts = parts;
   }
 
@@ -64,8 +64,8 @@ export class CmsRecords {
   }
 
   /**
-   * Starts the sync's fetch of the published records that the replica lacks. Nobody has to await the promise: it never
-   * rejects. The call itself throws if the replica is damaged, which makes the request a 503.
+   * Starts the sync's fetch of the published records that the replica lacks. The promise never rejects. If the replica
+   * is damaged, there is no promise: this function throws, which makes the request a 503.
    */
   #fetchUnknown(kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<unknown> {
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
@@ -187,8 +187,9 @@ export class CmsRecords {
     const body = await this.bodyOf(kind, undefined, fields, request);
     const call = callOptions(request);
     const creationKey = await creationKeyFor(request, kind);
-    // Called when the CMS refuses the create. WordPress inserts a record before it checks terms and meta, and keeps the
-    // record if it refuses these: then `written` is not `no`.
+    // refused before the insert    `written` is `no`: there is no record
+    // refused after it             WordPress checks terms and meta then, and keeps the record: it is noted as created
+    // no answer from the CMS       the error says that the outcome is unknown: this is not called
     const noteInserted = async (rejection: CmsRejected): Promise<never> => {
       if (rejection.written !== 'no') {
         const { id } = await this.findCreated(kind, creationKey, request).catch(() => ({ id: undefined }));
@@ -196,7 +197,6 @@ export class CmsRecords {
       }
       throw rejection;
     };
-    // If the CMS does not answer, the error says that the outcome is unknown: `noteInserted` is not called.
     const creating = this.#parts.cms.create(kindMapping, body, { ...call, creationKey });
     const created = await creating.catch(ifRejected(noteInserted));
     const id = Number(created.id);

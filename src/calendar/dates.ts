@@ -81,8 +81,8 @@ export function dateWindow(values: Partial<Record<DateParameter, string>>, optio
     const { field, op, widen } = COMPARISONS[name];
     const read = options.strict ? parseWallTimeIn : timeOnDay;
     const exact = text === undefined ? byDefault! : read(name, text, options);
-    // Where days start at 05:00, `end_date=2027-05-01 18:00` gives `2027-05-02 04:59:59`. So does a sent 04:59:59:
-    // `dayEndOn` alone would leave it as it is, the last second of a day. Hence `dayStartOn`.
+    // Where days start at 05:00, `end_date=2027-05-01 04:59:59` ends at `2027-05-02 04:59:59`, as each time of May 1.
+    // `dayEndOn` leaves a last second of a day as it is: so `dayStartOn` makes `2027-05-01 00:00:00` of it first.
     const wall = options.strict ? exact : widen(dayStartOn(exact), options.dayStarts);
     urlDates[name] = wall;
     bounds.push({ field, op, wall });

@@ -73,12 +73,12 @@ const TARGET_PROPERTIES = Object.values(FIELDS.event).flatMap(({ property, targe
  * The id of a record that the event will link, or a function that finds or creates the record and resolves with its id:
  * `venue: [12, { venue: 'New' }]` gives a number and a function.
  */
-type Target = number | (() => Promise<number>);
-type Targets = Partial<Record<TargetProperty, Target[]>>;
+type TargetId = number | (() => Promise<number>);
+type TargetIds = Partial<Record<TargetProperty, TargetId[]>>;
 
 interface CheckedFields {
   fields: Partial<EventFields>;
-  targets: Targets;
+  targets: TargetIds;
 }
 
 /** Checks all of a body, and writes nothing. */
@@ -108,8 +108,8 @@ function websiteOf({ input, stored }: PostWrite<'event'>): Pick<Partial<EventFie
   return website === undefined || isCreateWithoutIt ? {} : { website: htmlText(String(website ?? '')) };
 }
 
-async function targetsOf({ input, request }: PostWrite<'event'>): Promise<Targets> {
-  const targets: Targets = {};
+async function targetsOf({ input, request }: PostWrite<'event'>): Promise<TargetIds> {
+  const targets: TargetIds = {};
   for (const [property, kind] of TARGET_PROPERTIES) {
     const items = input.byProperty[property] as unknown[] | null | undefined;
     // `venue: null` removes all venues (docs/differences.md). `tags: null` changes nothing, as in the original.
@@ -184,7 +184,7 @@ function plainFieldsOf({ input: { byProperty } }: PostWrite<'event'>): Partial<E
  * `checkWrite` needs ids. A new record has none, and gets a negative one: `[12, () => ...]` gives `[12, -2]`. A link
  * table would refuse a negative id: a field with a link table and a new record is left out.
  */
-function targetsWithPlaceholders({ mapping }: Services, targets: Targets): Partial<EventFields> {
+function targetsWithPlaceholders({ mapping }: Services, targets: TargetIds): Partial<EventFields> {
   const { linkFields } = mapping.kinds.event;
   const checkable = Object.entries(targets).flatMap(([field, ofField]) => {
     const ids = ofField.map((target, n) => (typeof target === 'number' ? target : -n - 1));
@@ -224,12 +224,12 @@ function parseTerm(item: unknown): number | string | undefined {
 }
 
 /** The terms in a body. An unknown id is ignored; an unknown slug or name becomes a new term. */
-async function prepareTerms(kind: TermKind, items: unknown[], request: ApiRequest): Promise<Target[]> {
+async function prepareTerms(kind: TermKind, items: unknown[], request: ApiRequest): Promise<TargetId[]> {
   const { services } = request;
   const sent = items.map(parseTerm).filter((term) => term !== undefined);
   const ids = sent.filter((term) => typeof term === 'number');
   const existing = await existingTermIds(kind, ids, request);
-  const targets: Target[] = [];
+  const targets: TargetId[] = [];
   for (const term of sent) {
     // Lets other requests run between two of possibly a thousand items.
     await soloTurn();
@@ -264,8 +264,8 @@ async function createTerm(kind: TermKind, name: string, request: ApiRequest): Pr
 }
 
 /** The venues or organizers in a body: ids, and data, which may be that of an existing record (`prepareLinked`). */
-async function prepareLinkedTargets(kind: LinkedKind, items: unknown[], request: ApiRequest): Promise<Target[]> {
-  const targets: Target[] = [];
+async function prepareLinkedTargets(kind: LinkedKind, items: unknown[], request: ApiRequest): Promise<TargetId[]> {
+  const targets: TargetId[] = [];
   for (const item of items) {
     const data = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : { id: item };
     if (!isEmpty(data.id)) {

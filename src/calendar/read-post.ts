@@ -155,7 +155,7 @@ export async function missingPost(kind: PostKind, id: number, request: ApiReques
   return unknownId(kind, id);
 }
 
-/** The post as its editor sees it, if the actor may edit the kind and the CMS agrees; else as a reader sees it. */
+/** The post in the view `editor`, if the actor may edit the kind and the CMS agrees; else as the actor may read it. */
 async function readAsActor<K extends PostKind>(kind: K, id: number, request: ApiRequest): Promise<RecordOf[K]> {
   const { cmsRecords, permissions } = request.services;
   if (await permissions.allow('edit', kind, request.actor)) {

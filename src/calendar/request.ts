@@ -100,14 +100,14 @@ const PERMISSIONS_TTL_MS = 10 * 60_000;
 const LOOKUP_TTL_MS = 5000;
 const MAX_LOOKUPS = 2000;
 
-interface Parts {
+interface PermissionsParts {
   cms: Cms;
   mapping: Mapping;
   serviceCredentials: Credentials;
 }
 
 export class Permissions {
-  readonly #parts: Parts;
+  readonly #parts: PermissionsParts;
   /** The permissions that the actions on a collection need, by collection: they are the same for all actors. */
   readonly #known = new LRUCache<string, ActionPermissions>({ max: KINDS.length, ttl: PERMISSIONS_TTL_MS });
   /**
@@ -119,7 +119,7 @@ export class Permissions {
     ttl: LOOKUP_TTL_MS,
   });
 
-  constructor(parts: Parts) {
+  constructor(parts: PermissionsParts) {
     this.#parts = parts;
   }
 

@@ -46,7 +46,7 @@ interface InUse {
   addImagesOf(recordIds: readonly number[], imageIds?: readonly number[]): Promise<void>;
 }
 
-interface Parts {
+interface CacheParts {
   db: Database;
   cms: Pick<Cms, 'list' | 'images' | 'maxPageSize'>;
   mapping: Mapping;
@@ -54,11 +54,11 @@ interface Parts {
 }
 
 export class UnpublishedRecordsCache {
-  readonly #parts: Parts;
+  readonly #parts: CacheParts;
   readonly #entries = new Set<Entry>();
   readonly #freeNumbers = Array.from({ length: MAX_UNPUBLISHED_DATABASES }, (_, number) => number);
 
-  constructor(parts: Parts) {
+  constructor(parts: CacheParts) {
     this.#parts = parts;
     parts.sync.onFetchChanged((kinds) => this.#forget(kinds));
   }
@@ -156,7 +156,7 @@ export class UnpublishedRecordsCache {
  * response: then ten are read at a time, and if ten are too large each alone.
  */
 async function* pagesOf(
-  parts: Parts,
+  parts: CacheParts,
   kind: PostKind,
   scope: UnpublishedScope,
   caller: CallContext,
@@ -180,7 +180,7 @@ async function* pagesOf(
 }
 
 async function readPage(
-  { cms, mapping }: Parts,
+  { cms, mapping }: CacheParts,
   kind: PostKind,
   scope: UnpublishedScope & { limit: number; page: number },
   caller: CallContext,
@@ -198,7 +198,7 @@ async function readPage(
 }
 
 /** The unpublished records among these, with the occurrences of events, and the venues and organizers in their text. */
-function recordsFrom({ mapping, sync }: Parts, kind: PostKind, cmsRecords: readonly CmsRecord[]): PostRecord[] {
+function recordsFrom({ mapping, sync }: CacheParts, kind: PostKind, cmsRecords: readonly CmsRecord[]): PostRecord[] {
   const { read, occurrences, embedded } = mapping.kinds[kind]!;
   // The CMS may have published one of them meanwhile: then visitors' view of it counts.
   const unpublished = cmsRecords.filter(({ status }) => status !== 'publish');

@@ -112,8 +112,8 @@ export async function save<K extends PostKind>(
   if (input.byProperty.status !== 'trash' || status === 'trash') return record;
   const trashed = await trashPost(kind, id, request);
   if (stored) return trashed;
-  // The new record gets its slug back: `fair`, as in the original, and not `fair__trashed`, as WordPress writes in the
-  // trash. Of a title WordPress makes a slug.
+  // In the trash WordPress makes `fair__trashed` of the slug `fair`. The original keeps `fair`: so it is sent again.
+  // If no slug was sent, the title is sent as the slug: WordPress makes `fair` of `Fair!`.
   const slug = { slug: String(fields.slug ?? fields.title) } as Partial<FieldsOf[K]>;
   return withWriteErrors(write, () => cmsRecords.update(kind, id, slug, request));
 }

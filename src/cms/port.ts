@@ -124,8 +124,9 @@ export const plainCollection = (collection: string, storedAs: CollectionSpec['st
 export const MEDIA = plainCollection('media', 'posts');
 
 /**
- * `public`: what everybody gets. `reader`: what an account gets that may read the record. `editor`: what an
- * account gets that may edit it, raw texts included.
+ * `editor`: the form with raw texts, for who may edit the record. `public`, `reader`: the form that everybody gets. A
+ * read with credentials finds in both what that account may read, such as its private event. Only lists of published
+ * records differ: with `reader` an account also gets those with a public status of a plugin, such as `expired`.
  */
 export type CmsView = 'public' | 'reader' | 'editor';
 

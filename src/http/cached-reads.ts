@@ -42,7 +42,7 @@ export function cachedReads(
   }
 
   async function shareResponse(flight: Flight, state: State): Promise<void> {
-    // `auth` has set it before the flight's first `await`.
+    // Known already: `auth` sets it before the first `await` of the request that the flight is of.
     state.routeName = flight.state.routeName;
     await flight.done;
     state.cached = flight.state.cached;

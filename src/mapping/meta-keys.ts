@@ -11,7 +11,7 @@ import { parsePath } from './paths.ts';
 export interface MetaKey extends Omit<MetaType, 'default'> {
   key: string;
   default: string | boolean | number | readonly never[];
-  /** Name of the field that uses the key first. Of a key of venues by which events name venues (`via`): `venue`. */
+  /** Name of the field that uses the key first. Of a venue's `_location_id`, which events have too (`via`): `venue`. */
   field: string;
   writable: boolean;
 }
@@ -87,8 +87,7 @@ function typedPathsOf(location: string | LocationSpec, field: Field): [path: str
   if (at === undefined) return [];
   const { codec, options } = selectCodec(as, field, '');
   const type = json === undefined ? (codec.metaType?.(options, field) ?? TEXT) : TEXT;
-  // Only the accessor of a codec knows its other paths: `currency` has the path of the symbol in its options. The
-  // accessor reads nothing here, so that it needs no pointer for its errors.
+  // `currency` has the path of the symbol in its options: only its accessor knows that. `''`: it tells no errors here.
   const paths = codec.createAccessor?.(parsePath(at) ?? [], options, '').selectedPaths ?? [at];
   return paths.map((path) => [path, type]);
 }

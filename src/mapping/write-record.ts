@@ -79,7 +79,7 @@ export function createWriter(
     return Object.fromEntries(sent.map(({ field: { property } }) => [property, before[property]]));
   }
 
-  /** For example the unchanged start, whose `sentWith` is `["end_date", "timezone"]`, if the end is changed. */
+  /** Unchanged fields that go with a changed one: with a new end the start (`sentWith: ["end_date", "timezone"]`). */
   function fieldsSentAlong(changed: object): CompiledField[] {
     const changedNames = fields.filter((one) => isChanged(one, changed)).map(({ name }) => name);
     const unchanged = writable.filter(({ name }) => !changedNames.includes(name));

@@ -18,12 +18,11 @@ export const APPLICATION_ID = 0x63616c67;
 export const TARGET_KIND = { category: 1, tag: 2, venue: 3, organizer: 4 } as const;
 export type TargetKind = keyof typeof TARGET_KIND;
 
-/**
- * `listing` of an event and of its links: whether lists show it. A protected event is itself `LISTED`: lists show it,
- * blanked. Its links are `PROTECTED`, which no list query selects: a filter by one would reveal it.
- */
+/** `listing` of a public event and of its links; of a protected event itself, which lists show blanked. */
 export const LISTED = 0;
+/** `listing` of a hidden event, protected or not, which no list shows; of its links, if it is not protected. */
 export const HIDDEN = 1;
+/** `listing` of each link of a protected event. No list query selects it: a filter by a link would reveal the event. */
 export const PROTECTED = 2;
 
 /**
@@ -84,7 +83,7 @@ CREATE TABLE ${schema}.custom_value (
 CREATE INDEX ${schema}.custom_value_id ON custom_value (id);
 `;
 
-/** All tables of `main`: those of `recordTables`, and those that no caller's database has. */
+/** The tables of `main`: those of `recordTables`, and others. `noted_s`, `scan_s`: seconds by the CMS's clock. */
 export const TABLES = `
 ${recordTables('main')}
 -- What was public before a write whose outcome could not be read yet.

@@ -114,7 +114,7 @@ export async function fetchBatch(context: SyncContext, changes: readonly Changed
   const { replica, memory, collections } = context;
   // Notes all records before it reads the first: if that read fails, the next poll reads all of them.
   for (const { kind, collection } of collections) noteReported(context, kind, collection, changes);
-  // `refreshMissingImages` reads images that the replica lacks. In `toRead`, the next poll reads these if this fails.
+  // Those that the replica has: `refreshMissingImages` reads the others. If this fails, the next poll reads `toRead`.
   const images = [...getImages(replica.db, [...idsOf('image', changes)]).keys()];
   for (const id of images) memory.media.toRead.add(id);
   retryImages(context, idsOf('image', changes));

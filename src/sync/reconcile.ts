@@ -110,7 +110,7 @@ async function reconcileAll(context: SyncContext, kindMapping: KindMapping): Pro
   await deleteUnlisted(context, kindMapping, listed);
   // The list may have changed while it was read. Each of these three shows it:
   const haveTotalsChanged = totals.some((total) => total !== totals[0]);
-  // 40 - 41: a webhook brought a new event, and one of the 40 listed became a draft, so that all totals are 40.
+  // Totals of 40, and 41 held: a webhook brought a new event, and one that a page had listed became a draft.
   const extraInTotal = totals[0]! - heldCount(context, kindMapping);
   const areTooManyHeld = extraInTotal < 0;
   // A write deleted an event after a page had listed it: the totals still count that event.

@@ -77,20 +77,20 @@ export const offsetMinutes = (utc: string, zone: Zone): number => offsetMs(wallT
 export const epochToWallMs = (epochMs: number, zone: Zone): number => epochMs + offsetMs(epochMs, zone);
 
 /**
- * The instant of a wall time in a zone. The wall time is given as the milliseconds of the same wall time in UTC.
+ * The instant of a wall time in a zone. The wall time is given as the milliseconds of the same wall time in UTC. Of the
+ * offsets at this time in UTC, a day before and a day after, the first counts at which the clock shows the wall time,
+ * as in PHP. At none it shows a time that it skips: then the offset of the day before counts.
  *
  *   2027-07-10 10:00 in New York    10:00 EDT: the clock shows it once
- *   2027-03-14 02:30 in New York    03:30 EDT: the clock skips it, and it continues from before the gap
+ *   2027-03-14 02:30 in New York    03:30 EDT: the clock skips it: EST of the day before, as if there were no gap
+ *   2027-03-14 03:30 in New York    03:30 EDT of the day after: at 03:30 UTC New York still has EST
  *   2027-11-07 01:30 in New York    01:30 EDT: of two the first, west of Greenwich
  *   2027-10-31 02:30 in Berlin      02:30 CET: of two the second, elsewhere
- *
- * Of two, PHP takes the one with the offset that the zone has at that time in UTC.
  */
 export function wallMsToEpoch(wallMs: number, zone: Zone): number {
   const offsetInUtc = offsetMs(wallMs, zone);
   const offsetBefore = offsetMs(wallMs - DAY_MS, zone);
   const offsetAfter = offsetMs(wallMs + DAY_MS, zone);
-  // At 03:30 UTC of 2027-03-14 New York still has EST, by which its clock shows no 03:30: `offsetAfter`, EDT, fits.
   const fits = (offset: number): boolean => offsetMs(wallMs - offset, zone) === offset;
   return wallMs - ([offsetInUtc, offsetBefore, offsetAfter].find(fits) ?? offsetBefore);
 }

@@ -97,7 +97,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
  *   gigs            (no preset has this type)                none
  *   ajde_events     (only the plugin has this type)          its preset
  *   event           the dates of its preset                  its preset
- *   event           other dates of event, as of a theme      none: init can read these
+ *   event           other dates of event, as of a theme      none: who names the type means the records with these
  *   event           no dates of event                        its preset: the companion plugin will show its dates
  *   not given       the dates of the first preset            the first, even if gigs have dates too
  *   not given       not these, but dates of gigs             none: init can read the dates of gigs

@@ -46,7 +46,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
   /** The query of a request for records: in the site's `locale`, with ids in the place of linked records (`depth`). */
   const queryOf = (parts: Query = {}): Query => ({ ...recordQuery, depth: 0, ...parts });
 
-  /** Payload finds trashed records only with `trash`. They can be changed and deleted too. */
+  /** Payload finds a trashed record only with `trash`: without it GET, PATCH and DELETE of that record are a 404. */
   const trashedToo = queryOf({ trash: true });
 
   const getList = (spec: CollectionSpec, parts: Query, callOptions?: CallOptions): Promise<CmsResponse> =>
@@ -63,8 +63,9 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
 
     async list(spec, request, callOptions = {}) {
       const isPosts = isPostCollection(spec);
-      // Payload refuses no list: it leaves out the drafts that the caller may not read. Refused here are the view
-      // `editor`, to a caller who may not edit, and statuses that the request names, to a caller without credentials.
+      // Payload refuses no list: it leaves out the drafts that the caller may not read. Refused are here
+      //   the view `editor`                 to a caller who may not edit
+      //   any view, if it names statuses    to a caller without credentials, whom `assertMayEdit` always refuses
       const asksAnonymously = request.statuses !== undefined && callOptions.credentials === undefined;
       if (isPosts && (request.view === 'editor' || asksAnonymously)) await accounts.assertMayEdit(spec, callOptions);
       // Terms have neither drafts nor a trash: `any` sets no condition.

@@ -13,6 +13,8 @@ const MAX_STARTS = 100_000;
 const MAX_RULES = 10;
 /** Of RDATE, and of EXDATE: eight years of days. */
 const MAX_DATES = 3000;
+/** Stands for later ends, as of PT2400000000H, which `Date` cannot tell: in every zone it is 9999-12-31 23:59:59. */
+const LATEST_END_MS = LATEST_MS + DAY_MS;
 
 export interface TimeContext {
   zoneOf: (tzid: string) => string | undefined;
@@ -54,7 +56,7 @@ export function momentOf(component: Component, name: 'dtstart' | 'recurrence-id'
   const start = parseMoment(property?.values[0], tzid, context);
   const hasZone = tzid === undefined || context.zoneOf(tzid) !== undefined;
   if (!start) throw new Error(hasZone ? 'a start that is no time' : `the unknown time zone ${tzid}`);
-  // Outlook writes whole days as midnight to midnight.
+  // Outlook writes whole days as midnight to midnight on the clock of a zone: midnight in UTC (`''`) is none of these.
   const isWholeDay = textOf(component, 'x-microsoft-cdo-alldayevent').toUpperCase() === 'TRUE';
   const isMidnight = start.zone !== '' && start.wallMs % DAY_MS === 0;
   return isWholeDay && isMidnight ? momentAt(start.wallMs, { zone: context.zone, isDate: true }) : start;
@@ -107,9 +109,7 @@ export function endOf(component: Component, first: Moment, start: Moment, contex
 export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
   const timezone = start.zone || context.zone;
   const zone = zones.zoneOrUtc(timezone);
-  // DURATION:PT2400000000H ends later than `Date` can tell. Here it ends a day after 9999, which in every zone is late
-  // enough: `formatWallTime` makes 9999-12-31 23:59:59 of each later time.
-  const local = (epochMs: number) => formatWallTime(zones.epochToWallMs(Math.min(epochMs, LATEST_MS + DAY_MS), zone));
+  const local = (epochMs: number) => formatWallTime(zones.epochToWallMs(Math.min(epochMs, LATEST_END_MS), zone));
   // `end` is not made of `endUtc`: when 9999 ends in UTC, it is still 19:00 in New York.
   const [startUtc, endUtc] = [formatWallTime(start.epochMs), formatWallTime(endMs)];
   return { start: local(start.epochMs), end: local(endMs), startUtc, endUtc, timezone, allDay: start.isDate };
@@ -145,8 +145,8 @@ async function addStartsOfRule(starts: Map<number, Moment>, line: string, first:
   //   UNTIL=20270510            May 10    May 10
   //   UNTIL=20270510T230000Z    May 10    May 10    it is 19:00 in New York
   //   UNTIL=20270510T225959Z    May 9     May 10
-  const includesDay = until?.isDate || first.isDate;
-  const last = until && (includesDay ? momentAt(dayStartOf(until.wallMs) + DAY_MS - 1000, first) : until);
+  const endsWithItsDay = until?.isDate || first.isDate;
+  const last = until && (endsWithItsDay ? momentAt(dayStartOf(until.wallMs) + DAY_MS - 1000, first) : until);
   // Wider than the window: an instance may last a month, and a wall time is up to a day from UTC.
   const [fromWallMs, toWallMs] = [context.fromMs - 31 * DAY_MS, context.toMs + 2 * DAY_MS];
   for (const period of expandRule(rule, first.wallMs, fromWallMs, toWallMs)) {
@@ -165,7 +165,7 @@ async function addStartsOfRule(starts: Map<number, Moment>, line: string, first:
  *
  *   value                              of whole days    with DTSTART;TZID=America/New_York:20270501T190000
  *   VALUE=DATE:20270510                May 10           May 10, 19:00 in New York
- *   20270510T220000Z                   May 11           May 10, 18:00
+ *   20270510T220000Z (zone `''`)       May 11           May 10, 18:00
  *   TZID=Asia/Tokyo:20270510T000000    May 10           May 9, 11:00
  */
 function startNamedBy(named: Moment, first: Moment): Moment {

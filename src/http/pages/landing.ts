@@ -124,7 +124,7 @@ export class Landing {
     const list = await reader.list(range, query);
     const options = (await this.#filterOptions.fetch(this.#options.replicaVersion(), { context: reader }))!;
     const days = monthRange(month, language.dates.firstWeekday);
-    // If the visitor has chosen no view, the page has both, and its script shows one.
+    // If the visitor has chosen no view, the page has both, and its script shows one. `nextEvent` needs both too.
     const ofMonth = viewOf(query) === 'list' ? undefined : await reader.many(days, filters, MAX_MONTH_EVENTS);
     const shownDays = [{ ...list, lastDay: range.last }, ...(ofMonth ? [{ ...ofMonth, lastDay: days.last }] : [])];
     const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, filters, endsAfter)}`;

@@ -32,7 +32,7 @@ function read(stored: unknown, forms: BooleanForms): boolean | undefined {
  *   [1, 0]          false   an integer, default 0
  *   ['1', '']       true    a string, default '1': WordPress's own default '' would read as false
  *   ['yes', 'no']   true    a string: '' is neither form, so that it reads as the empty value
- *   ['yes', null]   false   a string that has no row for false
+ *   ['yes', null]   false   a string: for false WordPress stores no row of the key
  */
 export const boolean: CodecDefinition<BooleanForms> = {
   fits: ['boolean'],
@@ -41,9 +41,8 @@ export const boolean: CodecDefinition<BooleanForms> = {
     const type = META_TYPES[typeof whenTrue] ?? 'string';
     if (whenFalse === null) return { type, absentWhenFalse: true };
     const whenEmpty = empty === true ? whenTrue : whenFalse;
-    // WordPress's own default is 0, false, or a blank text, which may be neither form.
-    const isDefaultAForm = type !== 'string' || whenTrue === '' || whenFalse === '';
-    return whenEmpty !== null && isDefaultAForm ? { type, default: whenEmpty } : { type };
+    const isCoreDefaultAForm = type !== 'string' || whenTrue === '' || whenFalse === '';
+    return whenEmpty !== null && isCoreDefaultAForm ? { type, default: whenEmpty } : { type };
   },
   create: (forms = DEFAULT_FORMS) => ({
     read: (stored) => read(stored, forms),

@@ -18,7 +18,7 @@ import {
 } from '../../store/source-events.ts';
 import { utcToWall, zoneOrUtc } from '../../time/zones.ts';
 import { batchesOf } from '../ingest.ts';
-import { type Comparable, KnownEvents, letters, type Match, matchKeysOf } from './same-event.ts';
+import { bareText, type Comparable, KnownEvents, type Match, matchKeysOf } from './same-event.ts';
 import { derivedId, SourceRecords } from './source-records.ts';
 
 interface Pass {
@@ -116,14 +116,14 @@ function sourceEvent({ source, ownId: id, eventJson }: SourceRow, shared: Readon
     ...{ id, source, start, startUtc },
     keys: matchKeysOf(uid, shared.has(url) ? [] : [url], title),
     places: venue ? [{ city: '', ...venue }] : [],
-    organizers: organizers.map(({ name }) => letters(name)),
+    organizers: organizers.map(({ name }) => bareText(name)),
   };
 }
 
 /**
- * The site's own public events of this start. The table has no UTC: so looks up the wall times of `events`, and keeps
- * what starts at `startUtc`. An event at 12:00 in New York is not found for a source's event at 18:00 in Berlin, unless
- * the site's plugin lists all events by the site's clock: then the site's wall time is looked up.
+ * The site's own public events that start at `startUtc`, found by their wall time, as the table has no UTC. Looked up
+ * are the wall times of `events`: for 18:00 in Berlin the site's event at 12:00 in New York is not found. If the site's
+ * plugin lists all events by the site's clock, the table has that wall time, which is looked up instead.
  */
 function siteEventsAt({ db, site }: Pass, startUtc: string, events: readonly Comparable[]): Comparable[] {
   const isListedBySite = site.settings?.timezoneMode === 'site';
@@ -142,6 +142,6 @@ function siteEvent(db: Database, { id, title, start, startUtc, url, website, ...
     // The CMS tells no UID of an event.
     keys: matchKeysOf('', [url, website], title),
     places: venues.map(({ title: name, ...venue }) => ({ ...venue, name })),
-    organizers: organizers.map((organizer) => letters(organizer.title)),
+    organizers: organizers.map((organizer) => bareText(organizer.title)),
   };
 }

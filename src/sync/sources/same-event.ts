@@ -21,7 +21,7 @@ export interface Comparable {
   /** What it may have in common with another event: `uid …`, `url …`, `title …`. */
   keys: readonly string[];
   places: readonly Place[];
-  /** As `letters`. */
+  /** As `bareText`. */
   organizers: readonly string[];
 }
 
@@ -33,11 +33,11 @@ export interface Match {
 
 /** @param urls addresses that its calendar gives to no other event */
 export function matchKeysOf(uid: string, urls: readonly string[], title: string): string[] {
-  const keys = [['uid', uid], ...urls.map((url) => ['url', pageOf(url)]), ['title', letters(title)]];
+  const keys = [['uid', uid], ...urls.map((url) => ['url', pageOf(url)]), ['title', bareText(title)]];
   return keys.filter(([, text]) => text !== '').map((key) => key.join(' '));
 }
 
-/** Further events with one title and start are shown for themselves: each would be compared with all others. */
+/** An event is compared with so many of its title and start. Else the last of 10,000 would be compared with 9,999. */
 const MAX_OF_KEY = 100;
 
 /** The events of one start that are shown so far, found by their keys. */
@@ -88,29 +88,30 @@ const NEAR_DEGREES = 0.005;
 
 /** Many towns have a "Main Library": what is known of the town, or of the coordinates, must not differ. */
 function isSamePlace(a: Place, b: Place): boolean {
-  const haveNames = letters(a.name) !== '' && letters(b.name) !== '';
-  const isSameName = letters(a.name) === letters(b.name) || isBeginOf(a, b) || isBeginOf(b, a);
-  const isOtherTown = letters(a.city) !== '' && letters(b.city) !== '' && letters(a.city) !== letters(b.city);
+  const haveNames = bareText(a.name) !== '' && bareText(b.name) !== '';
+  const isSameName = bareText(a.name) === bareText(b.name) || isWithoutAddress(a, b) || isWithoutAddress(b, a);
+  const isOtherTown = bareText(a.city) !== '' && bareText(b.city) !== '' && bareText(a.city) !== bareText(b.city);
   if (!haveNames || !isSameName || isOtherTown) return false;
   if (a.latitude === null || a.longitude === null || b.latitude === null || b.longitude === null) return true;
   return Math.abs(a.latitude - b.latitude) < NEAR_DEGREES && Math.abs(a.longitude - b.longitude) < NEAR_DEGREES;
 }
 
 /**
- * Whether one is `Town Hall`, and the other `Town Hall, 1 Main St, 62701 Springfield`, with the town of the first, if
- * any. York is not in `10 York St` or `New York`, and Berlin not in `Berlin Bar, Hamburg`.
+ * Whether the first is `Town Hall`, and the second `Town Hall, 1 Main St, 62701 Springfield`. If the town of the first
+ * is known, it must be a part of the second between commas: York is none of `Hall, 10 York St` or `Hall, New York`, and
+ * Berlin none of `Berlin Bar, Hamburg`, of which the part before the first comma does not count.
  */
-function isBeginOf({ name, city }: Place, { name: long }: Place): boolean {
+function isWithoutAddress({ name, city }: Place, { name: long }: Place): boolean {
   const [begin = '', ...parts] = long.split(',');
-  if (letters(name) !== letters(begin)) return false;
-  return letters(city) === '' || parts.some((part) => letters(withoutNumbers(part)) === letters(city));
+  if (bareText(name) !== bareText(begin)) return false;
+  return bareText(city) === '' || parts.some((part) => bareText(withoutNumbers(part)) === bareText(city));
 }
 
 /** `62701 Springfield` without its postcode. */
 const withoutNumbers = (part: string): string => part.replace(/[^ ]+/g, (word) => (/\d/.test(word) ? '' : word));
 
 /** Letters and digits, folded: `Jazz &amp; Blues!` is `jazzblues`. */
-export const letters = (html: string): string => fold(foldName(html)).replace(/[^\p{L}\p{N}]+/gu, '');
+export const bareText = (html: string): string => fold(foldName(html)).replace(/[^\p{L}\p{N}]+/gu, '');
 
 /**
  * The page without what differs between links to it; `''` for a front page, which is no event's. The fragment counts:
