@@ -42,7 +42,7 @@ export class CallerDatabase implements VisibleRecords {
       this.#db.replace(`${this.callerSchema}.image`, { id: image.id, record: JSON.stringify(image) });
   }
 
-  /** Images of these records, and of the venues and organizers that these events show: those that are not stored. */
+  /** Images of these records, and of the venues and organizers of these events, that neither database has. */
   missingImageIds(ids: readonly number[]): number[] {
     // `this.numbers` makes `event_link`, `post` and `image` mean the public rows and the caller's (`readingAsCaller`).
     const linked = sql`SELECT l.target_id FROM event_link l

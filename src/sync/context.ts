@@ -137,7 +137,7 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
 }
 
 const newKindMemory = (replica: Replica, kind: Kind) => ({
-  /** Grows with every change of the kind's records in the replica: link tables are built again. */
+  /** Grows with each change of a record of the kind, and each report of one: link tables are built again. */
   linkRevision: 0,
   /** Records to re-read by id, such as the events of a term that was deleted. */
   dirty: new Set<number>(),

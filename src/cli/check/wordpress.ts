@@ -58,9 +58,11 @@ export function openWordPressChecks(config: Config, mapping: Mapping): CmsChecks
  * Of a key of `meta` or `acf`, by the first row that holds. Of any other field undefined, as in the last row.
  *
  *   no record has it, and it is `hidden`          fail, with advice to remove it from the mapping
- *   no record has it, the schema lacks no key     fail: the site does not show it
- *   the schema lacks a key that is written        fail: WordPress drops the key
- *   records have it, the schema lacks no key      undefined: `judgeValues` decides
+ *   no record has it, its keys are registered     fail: the site does not show it
+ *   a key that is written is not registered       fail: WordPress drops the key
+ *   records have it, its keys are registered      undefined: `judgeValues` decides
+ *
+ * Registered: in the schema of the site, or the site has none.
  */
 async function judgeField(field: MappedField, { pluginAdvice }: CheckContext): Promise<Finding | undefined> {
   const { kindMapping, name, paths, definition, writableFields, isMissing } = field;

@@ -110,11 +110,12 @@ function fittingPreset(
 ): PresetMatch | undefined {
   const preset = presets.find(({ mapping }) => eventType === undefined || mapping.event.posts === eventType);
   const base = preset?.mapping.event.posts ?? '';
+  if (preset?.showsDates) return preset;
   const hasOtherDates =
     eventType === undefined
       ? dated.some((each) => each.base !== base)
       : GENERIC_COLLECTIONS.has(base) && dated.some((each) => each.base === base);
-  return hasOtherDates && !preset?.showsDates ? undefined : preset;
+  return hasOtherDates ? undefined : preset;
 }
 
 function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decisions): void {

@@ -76,7 +76,7 @@ export function addRemark(remarks: Remark[], text: string, example: string): voi
 export interface SourceSnapshot {
   events: SourceEvent[];
   remarks: Remark[];
-  /** The answer broke off, or changed while it was read: what it lacks may exist. Events beyond a limit are gone. */
+  /** The answer broke off, or changed while it was read: what it lacks may exist. Not: it had more than a limit. */
   isPartial?: boolean;
   validators: SourceValidators;
 }

@@ -53,7 +53,8 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
       if (utc !== wallToUtc(wall, zone))
         throw new UnrepresentableValue('the clock of the site shows this hour twice, and only one can be stored here');
       const text = format.write(stored, offsetMinutes(utc, storedZone));
-      checkRepresentable(convertWallTime(stored, storedZone, zoneOfText(zones)), text, format);
+      const readBack = convertWallTime(stored, storedZone, zoneOfText(zones));
+      checkRepresentable(readBack, text, format);
       return text;
     },
     needsZone: clock !== 'event' || format.hasOffset,
