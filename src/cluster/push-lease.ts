@@ -31,7 +31,8 @@ export class PushLease implements PushLeasePort {
         const isOwn = isNew || (await client.get(lease)) === this.#node;
         // Should another gateway have taken the lease since the `get`, this makes that lease a moment longer.
         if (isOwn && !isNew) await client.pExpire(lease, LEASE_MS);
-        // Positions in Redis may be older than what this gateway sent meanwhile: a `Receiver` goes on from its own.
+        // Of an own lease, positions in Redis may be older than what this gateway has sent. Without one they are kept
+        // up to date, because this gateway begins there if it gets the lease, or if Redis is away.
         if (isNew || !isOwn) this.#positions = await client.hGetAll(positions);
         return isOwn;
       });

@@ -141,7 +141,7 @@ export class Idempotency {
   /** The CMS has the record of this key: stores its id, and answers as to every later retry. */
   async #replayCreated(creationKey: string, entry: IdempotencyEntry, id: number, { readForReplay }: CreateRequest) {
     const { response: _unknown, ...rest } = entry;
-    await this.#keys.compareAndSet(creationKey, entry, { ...rest, state: 'done', id });
+    await this.#keys.compareAndSet(creationKey, entry, { ...rest, state: 'done', id }).catch(this.#warn);
     return replayed(await readForReplay(id));
   }
 

@@ -141,7 +141,7 @@ async function refreshTable(context: SyncContext, link: LinkField): Promise<void
   const before = memory.linkTables[link.field];
   memory.linkTables = { ...memory.linkTables, [link.field]: table };
   if (before && changesEvents(before, table)) restartScan(memory);
-  // Event 12 holds 9, which no record has: the next tables keep it in `notFound`. The first with 9 begins a scan.
+  // Event 12 holds 9, which no record has: the next tables keep it in `notFound`. The first table with 9 begins a scan.
   for (const stored of before?.notFound ?? []) if (!table.idOf.has(stored)) table.notFound.add(stored);
   replica.apply({ state: linkTablesState(memory.linkTables) });
   memory.linksBuiltFrom.set(link, fingerprint);

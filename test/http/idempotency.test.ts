@@ -191,6 +191,15 @@ describe('Idempotency-Key on creates', () => {
       });
     }
 
+    it('with the companion plugin a retry gets the record also if its outcome cannot be stored', async () => {
+      cms.hasCompanion = true;
+      failOnce(true);
+      expect((await create('/events', event, 'k')).status).to.equal(502);
+      gateway.idempotencyKeys.compareAndSet = () => Promise.reject(new Error('the disk is full'));
+      const again = await create('/events', event, 'k');
+      expect([again.status, cms.all().map(({ id }) => id)]).to.deep.equal([201, [again.body.id]]);
+    });
+
     it('with the companion plugin a retry creates the record after the first request must have ended', async () => {
       cms.hasCompanion = true;
       failOnce(false);
