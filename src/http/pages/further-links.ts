@@ -4,7 +4,7 @@ import { addDays, spanOf } from './dates.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';
 import { fill, type Language } from './language.ts';
 import { type Html, html } from './page-template.ts';
-import type { EventReader, PublicEvent } from './read-events.ts';
+import type { DayRange, EventList, EventReader, PublicEvent } from './read-events.ts';
 
 interface Shown {
   query: LandingQuery;
@@ -14,21 +14,18 @@ interface Shown {
   next: PublicEvent | undefined;
 }
 
-interface ShownDays {
-  /** Of their events. */
-  total: number;
-  /** Undefined: the list goes on. */
-  lastDay?: string | undefined;
-}
-
 /**
  * The first event after shown days that have none: of June 2 for the list of May, although the month of May, which ends
  * with that week, shows it.
  */
-export async function nextEvent(reader: EventReader, shown: readonly ShownDays[], { filters }: LandingQuery) {
-  const lastDay = shown.find(({ total }) => total === 0)?.lastDay;
-  if (lastDay === undefined) return undefined;
-  const { events } = await reader.list({ first: addDays(lastDay, 1) }, { filters });
+export async function nextEvent(
+  reader: EventReader,
+  shown: readonly (Pick<EventList, 'total'> & Pick<DayRange, 'last'>)[],
+  { filters }: LandingQuery,
+) {
+  const last = shown.find(({ total }) => total === 0)?.last;
+  if (last === undefined) return undefined;
+  const { events } = await reader.list({ first: addDays(last, 1) }, { filters });
   return events[0];
 }
 

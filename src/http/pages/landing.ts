@@ -126,7 +126,7 @@ export class Landing {
     const days = monthRange(month, language.dates.firstWeekday);
     // If the visitor has chosen no view, the page has both, and its script shows one. `nextEvent` needs both too.
     const ofMonth = viewOf(query) === 'list' ? undefined : await reader.many(days, filters, MAX_MONTH_EVENTS);
-    const shownDays = [{ ...list, lastDay: range.last }, ...(ofMonth ? [{ ...ofMonth, lastDay: days.last }] : [])];
+    const shownDays = [{ ...list, last: range.last }, ...(ofMonth ? [{ ...ofMonth, last: days.last }] : [])];
     const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, filters, endsAfter)}`;
     // Calendar apps remove what the file lacks: it has the events of the last month too.
     const calendarFile = feed('events.ics', '-1month');
