@@ -80,7 +80,7 @@ export class Peers implements PeersPort {
   /**
    * True in `read` of `#reread`, and in all that this awaits. A poll at the same time has no such mark: it tells its
    * changes. Several calls share a batch (`inBatches` in sync/poll.ts), which has the mark if its first call has it. If
-   * that is `CmsRecords.#fetchUnknown`, it has none: what an entry adds to it is told again, which does no harm.
+   * `CmsRecords.#fetchUnknown` makes the first call, this gateway tells the changes of the batch again: no harm.
    */
   readonly #isReread = new AsyncLocalStorage<true>();
 

@@ -6,7 +6,7 @@ import { DecoratorHandler, type Dispatcher, interceptors, type RetryHandler } fr
 import type { Config } from '../config-schema.ts';
 import { CmsRedirected, CmsUnavailable, type UnavailableReason } from '../errors.ts';
 
-export interface HttpRequest extends Dispatcher.RequestOptions {
+interface HttpRequest extends Dispatcher.RequestOptions {
   /** Scheme, host and port of the site. */
   origin: string;
   signal: AbortSignal;

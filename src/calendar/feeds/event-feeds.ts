@@ -35,7 +35,7 @@ const ATOM_LISTS: PageSizes = { perPage: 50, maxPerPage: 200 };
 
 /** Added to the bytes of an event's JSON: writing it takes about as long as rendering this many bytes. */
 const BYTES_PER_EVENT = TURN_BYTES / 10;
-/** Per call of `listItems`, which counts `MAX_LIST_BYTES` anew. A feed holds five at a time, and may be larger. */
+/** Events of a feed that one call of `listItems` renders. `MAX_LIST_BYTES` limits each call, not the whole feed. */
 const EVENTS_PER_SLICE = 5;
 
 /** What a feed writes of the events of a list, and how it responds with it. */
